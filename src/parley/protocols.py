@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from parley.types import (
     Answer,
@@ -39,6 +39,14 @@ class Strategy(Protocol):
     def max_asks(self) -> int:
         """Most further calls per turn; past it the message is `rejected`."""
 
+    @property
+    def answer_thinks(self) -> bool:
+        """Whether an answering turn reasons first."""
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """JSON Schema that the engine enforces on publishing turns; None for free text."""
+
     def instruct(self, cue: Cue) -> str:
         """What the seat is told about its output on a turn that does not answer."""
 
@@ -66,6 +74,14 @@ class Topology(Protocol):
 
     @property
     def max_turns(self) -> int: ...
+
+    @property
+    def examples(self) -> str:
+        """Name of the packaged worked examples that fit these seats; empty if there are none."""
+
+    @property
+    def note(self) -> str:
+        """A rule of the exchange that every publishing seat is told; may be empty."""
 
     def next(self, history: tuple[Turn, ...]) -> tuple[Cue, ...]:
         """The next round's cues, spoken concurrently; empty ends the episode."""
@@ -132,6 +148,10 @@ class Chat(Protocol):
 class Engine(Protocol):
     """Something that serves a model, and how it comes to be."""
 
+    @property
+    def concurrency(self) -> int:
+        """Episodes in flight at once that it serves well, where a study does not say."""
+
     def open(self, model: Model) -> AbstractAsyncContextManager[Chat]:
         """Starts the server, or finds it running, and connects. Raises EngineError."""
 
@@ -139,11 +159,17 @@ class Engine(Protocol):
 class Tracker(Protocol):
     """Is fed finished episodes. May never break or slow a run: it swallows its own failures."""
 
-    def start(self, arm: str, config: Mapping[str, object]) -> None: ...
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """What a manifest keeps of it: its status, and where its runs are."""
+
+    def start(self, arm: str, config: Mapping[str, object], folder: str | None = None) -> None: ...
 
     def log(self, episode: Episode) -> None: ...
 
     def finish(self, arm: str, folder: str) -> None: ...
+
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

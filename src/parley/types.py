@@ -56,14 +56,16 @@ class Problem:
 class Seat:
     """A place in the system.
 
-    `title` is how the others read its name; `shares` are the indices of the evidence it sees;
-    `product` names its work product as an instruction can use it ("the fact you found").
+    `title` is how the others read its name; `role` names the template that tells it who it is;
+    `shares` are the indices of the evidence it sees. `product` describes its work product as an
+    instruction can use it, `label` is the one word that heads it in a message ("Fact", "Plan").
     """
 
     name: str
     title: str
     role: str
     product: str
+    label: str
     shares: tuple[int, ...] = ()
 
 
@@ -128,6 +130,7 @@ class Request:
     seed: int
     thinking: bool
     schema: Mapping[str, Any] | None = None
+    """A JSON Schema that the visible output must follow, enforced by the engine."""
     affinity: int = 0
     """Calls with the same number go to the same server, so that its prefix cache serves them."""
 
@@ -224,8 +227,10 @@ class Demo:
     evidence: str
     """The title of the paragraph it stands in."""
     need: str
-    """What the seat still wants from the others."""
-    answer: str
+    """What the seat wants the next one to do, as an imperative sentence."""
+    result: str
+    """What the seat contributes, in a few words."""
+    answer: str = ""
     """The answer as far as it is known at this turn; empty when it is not."""
 
 
@@ -351,6 +356,7 @@ class Episode:
     kind: str
     question: str
     answers: tuple[str, ...]
+    options: tuple[str, ...] = ()
     segments: tuple[tuple[Part, str, int | None], ...]
     turns: tuple[Turn, ...]
     answer: Answer | None

@@ -1,0 +1,118 @@
+"""What a reader of a report must be told beside its numbers, in sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from parley.analysis.frames import Frames, plain_rows
+from parley.analysis.naming import facets, shortest
+from parley.types import VERSION
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALIKE = ("shots", "answer", "sampling", "engine", "seed", "topology", "channel")
+"""Choices that move scores or tokens by themselves: arms that differ in them are pointed out."""
+Row = dict[str, Any]
+
+
+def notes(frames: Frames, table: pd.DataFrame) -> tuple[str, ...]:
+    """Faults of reading, then what limits the comparison, then each arm's own troubles."""
+    rows = plain_rows(table)
+    if not rows:
+        return (*frames.faults, "No arm has records that can be read.")
+    groups = dict(iter(frames.episodes.groupby("folder"))) if len(frames.episodes) else {}
+    folders = {(arm["study"], arm["arm"]): arm["folder"] for arm in frames.arm_rows()}
+    found = [*frames.faults, *_versions(frames)]
+    if len(rows) == 1:
+        found.append("One arm: there is nothing to compare it with.")
+    for positions in facets(rows).values():
+        found.extend(_differences([rows[i] for i in positions]))
+    found.extend(_problem_sets(rows, groups, folders))
+    told: dict[str, list[str]] = {}
+    for row, label in zip(rows, shortest(rows), strict=True):
+        for text in _troubles(row, groups.get(folders[row["study"], row["arm"]])):
+            told.setdefault(text, []).append(label)
+    found.extend(f"{', '.join(labels)}: {text}" for text, labels in told.items())
+    found.extend(
+        f"{arm['arm']}: {arm['broken_lines']} unfinished lines were set apart."
+        for arm in frames.arm_rows()
+        if arm["broken_lines"]
+    )
+    return tuple(found)
+
+
+def _versions(frames: Frames) -> Iterator[str]:
+    versions = Counter(int(arm["version"]) for arm in frames.arm_rows())
+    if set(versions) != {VERSION}:
+        held = ", ".join(f"{n} arms of version {v}" for v, n in sorted(versions.items()))
+        yield f"Records of another version than this one's ({VERSION}): {held}."
+
+
+def _differences(rows: list[Row]) -> Iterator[str]:
+    for name in ALIKE:
+        values = sorted({str(row[name]) for row in rows})
+        if len(values) > 1:
+            where = f"{rows[0]['benchmark']}, {rows[0]['model']}"
+            yield f"Arms differ in {name} ({where}): {', '.join(values)}."
+
+
+def _problem_sets(
+    rows: list[Row], groups: dict[Any, pd.DataFrame], folders: dict[tuple[str, str], str]
+) -> Iterator[str]:
+    """Where the arms of a benchmark did not answer the same problems."""
+    for benchmark in dict.fromkeys(row["benchmark"] for row in rows):
+        keys = [folders[row["study"], row["arm"]] for row in rows if row["benchmark"] == benchmark]
+        held = [set(groups[key]["problem"]) for key in keys if key in groups]
+        if held and any(problems != held[0] for problems in held):
+            sizes = [len(problems) for problems in held]
+            yield (
+                f"Arms of {benchmark} hold different problems ({min(sizes)} to {max(sizes)} each, "
+                f"{len(set.intersection(*held))} common to all): each mean is over the arm's own."
+            )
+
+
+def _troubles(row: Row, episodes: pd.DataFrame | None) -> Iterator[str]:
+    planned = row["missing"] + row["episodes"]
+    if row["run"] != "finished":
+        yield f"the run is marked {row['run']!r}."
+    if episodes is None:
+        yield f"no finished episode yet ({planned} planned)."
+        return
+    if row["missing"]:
+        yield f"{row['missing']} of {planned} planned episodes are missing, and in no mean."
+    if row["errors"]:
+        kinds = _counted(episodes["error"].dropna())
+        yield (
+            f"{row['errors']} of {row['episodes']} episodes failed ({kinds}): scored 0, with the "
+            "tokens they had spent by then."
+        )
+    if row["unscored"]:
+        yield (
+            f"{row['metric']} is not a number in {row['unscored']} of {row['episodes']} episodes, "
+            "so the mean is empty; `parley rescore` grades again."
+        )
+    yield from _uncertain(row)
+    if row["estimated"]:
+        yield f"tokens of {row['estimated']:.0%} of the episodes are partly estimated."
+    if row["reused"]:
+        yield "reused calls count as tokens, and are left out of cached tokens and of latency."
+    flags = Counter(flag for flags in episodes["flags"].dropna() for flag in flags.split())
+    for flag, count in sorted(flags.items()):
+        yield f"{count} of {row['episodes']} episodes have a call flagged {flag}."
+
+
+def _uncertain(row: Row) -> Iterator[str]:
+    if row["n"] == 1:
+        yield "one problem has no interval."
+    elif row["score_low"] is not None and row["score_low"] == row["score_high"]:
+        yield (
+            f"{row['metric']} is alike on all {row['n']} problems: the bootstrap then gives an "
+            "interval of width 0, which is not certainty."
+        )
+
+
+def _counted(values: Iterable[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(Counter(values).items()))

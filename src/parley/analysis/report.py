@@ -1,0 +1,111 @@
+"""A study's report: the results as CSV and Markdown, the frontier and the ledger as pictures.
+
+Written from the records alone, each file whole or not at all, the same bytes each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parley.analysis import plots
+from parley.analysis.frames import CHOICES, arm_folders, leftovers, load, plain_rows
+from parley.analysis.naming import settings, shortest
+from parley.analysis.notes import notes
+from parley.analysis.style import write
+from parley.analysis.tables import results, to_csv, to_markdown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+READING = """\
+- Scores and tokens are means over problems; samples of one problem are averaged first.
+- A failed episode counts with 0 in every score; `score_completed` leaves failed episodes out.
+- `score` is the headline metric named in `metric`; `_low` and `_high` bound 95% bootstrap
+  intervals over problems. `front`: no other arm of the same benchmark and model is at most as
+  dear and at least as good.
+- `tokens_total` is prompt and completion of all calls of an episode. Prompt parts (template,
+  system, examples, question, evidence, history, instruction, cue) sum to `tokens_prompt`; private,
+  published, discarded, answer and control sum to `tokens_completion`. `tokens_reasoning` is all
+  reasoning spent, published or not.
+- `messages_*` are shares of all messages; `truncated`, `overflow`, `estimated`, `answers_ok` and
+  `no_answer` (what the grader could read) are shares of all episodes; `calls`, `asks` and
+  `messages` are means per episode.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What was written: the results of all studies, the files, what a reader must be told."""
+
+    table: pd.DataFrame
+    files: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+
+def write_report(path: Path) -> Report:
+    """Writes `report/` into every study at or above or below `path` (a folder of studies, a
+    study, or one of its arms). Raises StoreError where there is nothing at all."""
+    import pandas as pd
+
+    path = path.resolve()
+    arms = arm_folders(path)
+    studies = sorted({arm.parent for arm in (*arms, *leftovers(path, arms))})
+    parts = [_write_study(study) for study in studies]
+    return Report(
+        table=pd.concat([part.table for part in parts], ignore_index=True),
+        files=tuple(file for part in parts for file in part.files),
+        notes=tuple(
+            f"{study.name}: {note}" if len(studies) > 1 else note
+            for study, part in zip(studies, parts, strict=True)
+            for note in part.notes
+        ),
+    )
+
+
+def _write_study(study: Path) -> Report:
+    frames = load(study)
+    table = results(frames)
+    told = notes(frames, table)
+    folder = study / "report"
+    files = (
+        write(folder / "results.csv", to_csv(table).encode()),
+        write(folder / "results.md", markdown(study.name, table, told).encode()),
+        *plots.frontier(table, folder / "frontier"),
+        *plots.ledger(table, folder / "ledger"),
+    )
+    return Report(table=table, files=files, notes=told)
+
+
+def markdown(study: str, table: pd.DataFrame, told: Sequence[str]) -> str:
+    """The results with every column of the CSV, in four tables, and what a reader must know."""
+    rows = plain_rows(table)
+    shown = table.assign(folder=table["arm"], arm=shortest(rows) if rows else [])
+    lines = [f"# {study}: results", "", settings(rows), ""]
+    if told:
+        lines += ["## Notes", "", *(f"- {note}" for note in told), ""]
+    lines += ["![quality against cost](frontier.png)", ""]
+    for heading, columns in _sections(shown).items():
+        lines += [f"## {heading}", "", to_markdown(shown, ["arm", *columns])]
+        if heading == "Where the tokens went":
+            lines += ["![where the tokens went](ledger.png)", ""]
+    return "\n".join([*lines, "## How to read this", "", READING])
+
+
+def _sections(table: pd.DataFrame) -> dict[str, list[str]]:
+    """Every column but the label, in four groups."""
+    names = [str(name) for name in table.columns if name != "arm"]
+    chosen = ["study", "folder", "label", *CHOICES, "fingerprint", "run"]
+    wholes = ("tokens_total", "tokens_low", "tokens_high")
+    conduct = [n for n in names if n.startswith("messages")]
+    conduct += names[names.index("truncated") : names.index("front")]
+    tokens = [n for n in names if n.startswith("tokens_") and n not in wholes]
+    taken = {*chosen, *conduct, *tokens}
+    return {
+        "Scores and cost": [n for n in names if n not in taken],
+        "Where the tokens went": tokens,
+        "Messages and calls": conduct,
+        "Settings": chosen,
+    }

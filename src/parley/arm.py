@@ -1,0 +1,61 @@
+"""An arm: one cell of a study, as built objects and as the facts that identify it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from parley.protocols import Benchmark, Channel, Engine, Model, Strategy, Topology
+from parley.types import Sampling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """Benchmark x topology x strategy x channel x model/engine x sampling x seed.
+
+    `identity` holds all that affects outputs (prompt texts, data, model, sampling ...), but not
+    `limit`, `samples` or concurrency, so that the same command resumes and a changed setting is
+    another arm. `choices` are its readable names.
+    """
+
+    study: str
+    label: str
+    choices: Mapping[str, str | int | float]
+    identity: Mapping[str, Any]
+    config: Mapping[str, Any]
+    benchmark: Benchmark
+    topology: Topology
+    strategy: Strategy
+    channel: Channel
+    model: Model
+    engine: Engine
+    sampling: Sampling
+    seed: int = 42
+    shots: int = 0
+    limit: int | None = None
+    samples: int = 1
+    folder_name: str = ""
+    needs: tuple[str, ...] = field(default=())
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight hex digits of everything that affects outputs."""
+        return fingerprint(self.identity)
+
+    @property
+    def name(self) -> str:
+        """The arm's folder: its readable choices and its fingerprint."""
+        readable = [
+            str(self.choices[key]) for key in ("benchmark", "topology", "strategy", "model")
+        ]
+        return self.folder_name or "-".join([*readable, self.fingerprint])
+
+
+def fingerprint(identity: Mapping[str, Any]) -> str:
+    """Eight hex digits that change with any value in the mapping, not with the order of keys."""
+    canonical = orjson.dumps(identity, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+    return hashlib.sha256(canonical).hexdigest()[:8]

@@ -1,0 +1,165 @@
+"""From resolved config values to an arm and a tracker. Knows no Hydra and no environment."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from parley.arm import Arm
+from parley.components import affecting, build
+from parley.errors import ConfigError
+from parley.redaction import redact
+from parley.rehearsal import prompt_hash
+
+PARTS = ("benchmark", "topology", "strategy", "channel", "model", "engine", "sampling")
+GROUPS = (*PARTS, "tracker")
+
+
+def config_folder() -> Path:
+    """The YAML that ships with Parley: inside the wheel, or beside `src` in a checkout."""
+    packaged = Path(str(files("parley"))) / "configs"
+    return packaged if packaged.is_dir() else Path(__file__).resolve().parents[2] / "configs"
+
+
+def available(group: str) -> list[str]:
+    """The choices that ship for a group."""
+    return sorted(path.stem for path in (config_folder() / group).glob("*.yaml"))
+
+
+def build_arm(values: Mapping[str, Any]) -> Arm:
+    """The arm that a resolved config describes. Raises ConfigError."""
+    packages = _packages(values)
+    nodes = {name: _node(values, name) for name in PARTS}
+    parts = {name: build(nodes[name], where=name, packages=packages) for name in PARTS}
+    seed, shots, samples = (whole(values, name) for name in ("seed", "shots", "samples"))
+    named = {name: choice(values, name, parts[name]) for name in PARTS}
+    arm = Arm(
+        study=_study(values),
+        label=named["strategy"],
+        choices={**named, "seed": seed, "shots": shots, "answer": str(values["answer"])},
+        identity={},
+        config=redact(values),
+        benchmark=parts["benchmark"],
+        topology=parts["topology"],
+        strategy=parts["strategy"],
+        channel=parts["channel"],
+        model=parts["model"],
+        engine=parts["engine"],
+        sampling=parts["sampling"],
+        seed=seed,
+        shots=shots,
+        samples=samples,
+        limit=None if values["limit"] is None else whole(values, "limit"),
+        folder_name=values.get("folder") or "",
+    )
+    identity = {
+        **{name: affecting(nodes[name], parts[name]) for name in PARTS},
+        "seed": seed,
+        "shots": shots,
+        "prompts": prompt_hash(arm),
+        "code": _foreign_code([node["_target_"] for node in nodes.values()]),
+    }
+    return replace(arm, identity=redact(identity))
+
+
+def build_benchmark(values: Mapping[str, Any]) -> Any:
+    """The benchmark of a resolved config, to grade with."""
+    node = _node(values, "benchmark")
+    return build(node, where="benchmark", packages=_packages(values))
+
+
+def build_tracker(values: Mapping[str, Any], *, environment: Mapping[str, str], home: Path) -> Any:
+    """The study's tracker; `environment` and `home` tell whether a W&B key is at hand."""
+    from parley.tracking import key_source
+
+    tracker = build(_node(values, "tracker"), where="tracker", packages=_packages(values))
+    if hasattr(tracker, "has_key"):
+        tracker = replace(tracker, has_key=key_source(environment, home) is not None)
+    return tracker
+
+
+def whole(values: Mapping[str, Any], name: str) -> int:
+    """A whole number of the study's own settings."""
+    value, least = values[name], 1 if name in ("samples", "limit", "concurrency") else 0
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigError(
+            f"{name}={value!r}", allowed=f"a whole number from {least} on", remedy=f"{name}={least}"
+        )
+    return value
+
+
+def choice(values: Mapping[str, Any], name: str, component: Any) -> str:
+    """A part's readable name: the chosen YAML, and the settings that differ from it.
+
+    `conclusion` with `strategy.portion=final` is `conclusion(portion=final)`. Settings that the
+    study shares between parts, such as `answer`, have names of their own and are left out.
+    """
+    import yaml
+
+    label = getattr(component, "label", None)
+    chosen = str(label or values.get("choices", {}).get(name) or type(component).__name__.lower())
+    path = config_folder() / name / f"{values.get('choices', {}).get(name)}.yaml"
+    if not path.is_file():
+        return chosen
+    written: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    written = written.get(name) or written
+    operational: frozenset[str] = getattr(type(component), "operational", frozenset())
+    changed = [
+        f"{key}={_short(value)}"
+        for key, value in _node(values, name).items()
+        if key != "_target_" and key not in operational and key in written
+        if value != written[key] and not str(written[key]).startswith("${")
+    ]
+    return f"{chosen}({','.join(changed)})" if changed else chosen
+
+
+def _short(value: Any) -> str:
+    text = "+".join(map(str, value)) if isinstance(value, list) else str(value)
+    return re.sub(r"[^\w.+-]+", "_", text)[:40]
+
+
+def _node(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    node = values.get(name)
+    if not isinstance(node, Mapping):
+        raise ConfigError(
+            f"{name}={node!r} is not a choice of the group '{name}'",
+            allowed=", ".join(available(name)),
+            remedy=f"{name}=NAME",
+        )
+    return node
+
+
+def _study(values: Mapping[str, Any]) -> str:
+    name = values["study"]
+    if not isinstance(name, str) or not re.fullmatch(r"[\w][\w.+=-]*", name):
+        raise ConfigError(
+            f"study={name!r}",
+            allowed="letters, digits, . _ + = -",
+            remedy="a name that looks like a number needs quotes: study='\"073\"'",
+        )
+    return name
+
+
+def _packages(values: Mapping[str, Any]) -> tuple[str, ...]:
+    packages = tuple(values.get("packages") or ())
+    if packages and str(Path.cwd()) not in sys.path:
+        # A user's package lies where Parley is started; console scripts leave that folder out.
+        sys.path.insert(0, str(Path.cwd()))
+    return packages
+
+
+def _foreign_code(targets: Sequence[str]) -> dict[str, str]:
+    """Hashes of the source files of a user's own components: an edit makes a new arm."""
+    found = {}
+    for module in (target.rpartition(".")[0] for target in targets):
+        spec = None if module.split(".")[0] == "parley" else importlib.util.find_spec(module)
+        if spec and spec.origin:
+            found[module] = hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()[:16]
+    return found

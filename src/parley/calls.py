@@ -1,0 +1,184 @@
+"""One call of an episode: made, or taken from records, then booked with its tokens."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from parley.arm import Arm
+from parley.errors import ContextOverflow
+from parley.ledger import account, check
+from parley.prompt import messages, render
+from parley.protocols import Chat
+from parley.seeds import derive
+from parley.types import (
+    Call,
+    Completion,
+    Episode,
+    Message,
+    Part,
+    Request,
+    Sampling,
+    Segment,
+    Usage,
+)
+
+Reuse = Callable[[str], Mapping[str, Any] | None]
+"""Finds the stored form of an identical call by its request hash."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """All that an episode is run with, beside its own place in the study."""
+
+    arm: Arm
+    chat: Chat
+    recorded: Sequence[Episode] = ()
+    """Finished episodes of the arms this one needs."""
+    reuse: Reuse | None = None
+
+
+@dataclass(slots=True)
+class Pool:
+    """The episode's stretches of prompt, each stored once."""
+
+    entries: dict[tuple[Part, str, int | None], int] = field(default_factory=dict)
+
+    def index(self, piece: Segment) -> int:
+        # The text of a history segment is rebuilt from the turn it names.
+        text = "" if piece.source_turn is not None else piece.text
+        return self.entries.setdefault((piece.part, text, piece.source_turn), len(self.entries))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """A call and its prompt, before it is known what of it is published."""
+
+    kind: str
+    segments: tuple[Segment, ...]
+    texts: tuple[str, ...]
+    request: Request
+    request_hash: str
+    completion: Completion
+    reused: Mapping[str, Any] | None = None
+
+
+async def speak(
+    run: Run,
+    segments: tuple[Segment, ...],
+    *,
+    kind: str,
+    thinking: bool,
+    place: tuple[object, ...],
+    schema: Mapping[str, Any] | None = None,
+) -> Spoken:
+    """One call. Its seed derives from `place` (seed, problem, sample, seat, turn, kind, number),
+    not from arrival, so that arms are paired. Raises what `Chat.complete` raises."""
+    texts = render(segments, run.arm.model.control)
+    request = Request(
+        messages=messages(segments, texts),
+        sampling=run.arm.sampling,
+        seed=derive(*place),
+        thinking=thinking,
+        schema=schema,
+        affinity=derive(*place[:3]),
+    )
+    request = replace(request, sampling=await _fit(run, request, texts))
+    request_hash = hash_of(request, run.chat.model)
+    stored = run.reuse(request_hash) if run.reuse else None
+    completion = recall(stored) if stored else await run.chat.complete(request)
+    return Spoken(
+        kind=kind,
+        segments=segments,
+        texts=texts,
+        request=request,
+        request_hash=request_hash,
+        completion=completion,
+        reused=stored,
+    )
+
+
+async def book(
+    chat: Chat, pool: Pool, spoken: Spoken, number: int, message: Message | None, *, answers: bool
+) -> Call:
+    """The call as it is stored, its tokens accounted for."""
+    completion = spoken.completion
+    kept = [s for s in (message.kept if message else ()) if s.output == number]
+    counts = template = None
+    if completion.prompt_pieces is None and not spoken.reused:
+        counts = await chat.count(spoken.texts)
+        template = await chat.template_tokens(spoken.request) if counts else None
+    tokens = account(
+        spoken.segments,
+        spoken.texts,
+        completion,
+        kept=kept,
+        answers=answers,
+        counts=counts,
+        template=template,
+    )
+    if not check(tokens, completion.usage):
+        tokens = replace(tokens, estimated=True)
+    return Call(
+        kind=spoken.kind,
+        number=number,
+        prompt=tuple(pool.index(segment) for segment in spoken.segments),
+        request_hash=spoken.request_hash,
+        seed=spoken.request.seed,
+        thinking=spoken.request.thinking,
+        max_tokens=spoken.request.sampling.max_tokens,
+        reasoning=completion.reasoning,
+        visible=completion.visible,
+        finish=completion.finish,
+        usage=completion.usage,
+        tokens=tokens,
+        flags=completion.flags,
+        latency=completion.latency,
+        attempts=completion.attempts,
+        waste=completion.waste,
+        truncated_in_thinking=completion.truncated_in_thinking,
+        reused=spoken.reused is not None,
+    )
+
+
+def hash_of(request: Request, model: str) -> str:
+    """Hash of the full request and the model's revision; equal hashes are the same call."""
+    body = [model, asdict(request) | {"affinity": 0}]
+    return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+
+
+def recall(stored: Mapping[str, Any]) -> Completion:
+    """The completion of a recorded call."""
+    return Completion(
+        reasoning=stored["reasoning"],
+        visible=stored["visible"],
+        finish=stored["finish"],
+        usage=Usage(**stored["usage"]),
+        flags=tuple(stored["flags"]),
+        truncated_in_thinking=stored["truncated_in_thinking"],
+    )
+
+
+async def _fit(run: Run, request: Request, texts: Sequence[str]) -> Sampling:
+    """Shrinks the new tokens to what the context leaves, down to the floor, then overflows."""
+    sampling, context = run.arm.sampling, run.arm.model.context
+    # No tokenizer known here makes more tokens than bytes, and prose has three to four bytes a
+    # token: only a prompt that could overflow is worth counting.
+    if sum(len(text.encode()) for text in texts) // 2 + sampling.max_tokens < context:
+        return sampling
+    counts = await run.chat.count(texts)
+    if counts is None:
+        return sampling
+    room = context - sum(counts) - (await run.chat.template_tokens(request) or 0)
+    floor = min(sampling.floor_tokens, sampling.max_tokens)
+    if room < floor:
+        raise ContextOverflow(
+            f"the prompt leaves {max(room, 0)} of {context} tokens of context",
+            allowed=f"at least sampling.floor_tokens={floor}",
+            remedy="a larger model.context, a smaller sampling.max_tokens, or a shorter strategy",
+        )
+    return replace(sampling, max_tokens=min(sampling.max_tokens, room))

@@ -1,0 +1,27 @@
+"""`parley report DIR`: tables and figures from records."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+
+def command(arguments: Sequence[str]) -> int:
+    """Writes the report of the study in a folder, and prints its table."""
+    parser = argparse.ArgumentParser("parley report", description=__doc__)
+    parser.add_argument("folder", type=Path, help="a study's folder, such as outputs/default")
+    folder = parser.parse_args(arguments).folder
+    from parley.analysis.report import write_report
+    from parley.analysis.tables import to_rich
+
+    written = write_report(folder)
+    console = Console()
+    console.print(to_rich(written.table))
+    for note in written.notes:
+        console.print(f"note: {note}", highlight=False)
+    for path in written.files:
+        console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+    return 0

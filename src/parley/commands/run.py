@@ -1,0 +1,100 @@
+"""`parley run`: runs or resumes arms, then reports."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from parley import config
+from parley.arm import Arm
+from parley.building import whole
+from parley.errors import ParleyError, StoreError
+from parley.manifest import write_manifest
+from parley.progress import Progress, terminal_bar
+from parley.protocols import Tracker
+from parley.provenance import provenance
+from parley.reuse import Recorded
+from parley.store import read_manifest
+from parley.study import Outcome, Settings, run_study
+
+
+def command(arguments: Sequence[str]) -> int:
+    """Composes, runs, reports. 0 when every arm is complete, else 1."""
+    codes: list[int] = []
+    config.compose(arguments, lambda jobs: codes.append(perform(jobs)))
+    return max(codes, default=0)
+
+
+def perform(jobs: Sequence[config.Job]) -> int:
+    """Runs all jobs as one study (or several, by name) and prints the results."""
+    arms, values, failures = config.arms(jobs)
+    if not arms:
+        raise ParleyError("\n".join(failures.values()))
+    console = Console()
+    tracker = config.tracker(values)
+    try:
+        outcome = asyncio.run(execute(arms, values, tracker, console))
+        outcome.failures |= failures
+        report(outcome, tracker, console)
+    finally:
+        tracker.close()
+    return 1 if outcome.failures or outcome.stopped or outcome.errors else 0
+
+
+async def execute(
+    arms: Sequence[Arm], values: Mapping[str, Any], tracker: Tracker, console: Console
+) -> Outcome:
+    """The study, with progress drawn; a request to terminate ends it like Ctrl-C."""
+    task = asyncio.current_task()
+    with suppress(NotImplementedError, ValueError, RuntimeError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)  # type: ignore[union-attr]
+    concurrency = values["concurrency"]
+    settings = Settings(
+        outputs=Path(values["outputs"]),
+        concurrency=None if concurrency is None else whole(values, "concurrency"),
+        limit_seed=whole(values, "limit_seed"),
+        max_error_rate=float(values["max_error_rate"]),
+        provenance=provenance(),
+    )
+    bar = terminal_bar(console) if console.is_terminal else None
+    progress = Progress(console.print, bar=bar)
+    reuse = Recorded.load([Path(folder) for folder in values["reuse"]]) if values["reuse"] else None
+    return await run_study(
+        arms, settings, progress=progress, tracker=tracker, reuse=reuse.find if reuse else None
+    )
+
+
+def report(outcome: Outcome, tracker: Tracker, console: Console) -> None:
+    """Prints the table, says where everything is, and tells what went wrong."""
+    from parley.analysis.report import write_report
+    from parley.analysis.tables import to_rich
+
+    for study in dict.fromkeys(folder.parent for folder in outcome.folders):
+        written = write_report(study)
+        console.print(to_rich(written.table))
+        for note in written.notes:
+            console.print(f"note: {note}", highlight=False)
+        for path in written.files:
+            console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+    for folder in outcome.folders:
+        tracker.finish(folder.name, str(folder))
+    tracker.close()
+    if tracker.state:
+        for folder in outcome.folders:
+            with suppress(StoreError):
+                manifest = read_manifest(folder)
+                write_manifest(folder, replace(manifest, tracking=tracker.state))
+    for text, times in outcome.errors.most_common(5):
+        print(f"{times} x {text}", file=sys.stderr)
+    for label, text in outcome.failures.items():
+        print(f"not run: {label}: {text}", file=sys.stderr)
+    if outcome.stopped:
+        print(outcome.stopped, file=sys.stderr)

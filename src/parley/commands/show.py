@@ -1,0 +1,41 @@
+"""`parley show DIR [--episode ID]`: the episodes of a folder, or one conversation."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from parley.errors import ConfigError
+from parley.store import find_arms, latest_rows
+
+
+def command(arguments: Sequence[str]) -> int:
+    """Prints a list, or a conversation with the tokens of every turn."""
+    parser = argparse.ArgumentParser("parley show", description=__doc__)
+    parser.add_argument("folder", type=Path, help="an arm's or a study's folder")
+    parser.add_argument("--episode", metavar="ID", help="problem id, or ID:SAMPLE")
+    parser.add_argument("--full", action="store_true", help="do not fold long reasoning")
+    given = parser.parse_args(arguments)
+    from parley.analysis.transcript import listing, render
+
+    console = Console()
+    found = 0
+    for arm in find_arms(given.folder):
+        if given.episode is None:
+            console.print(listing(arm))
+            continue
+        for row in latest_rows(arm):
+            if given.episode in (row["problem"], f"{row['problem']}:{row['sample']}"):
+                found += 1
+                console.rule(arm.name)
+                console.print(render(row, width=min(console.width, 120), full=given.full))
+    if given.episode is not None and not found:
+        raise ConfigError(
+            f"no episode {given.episode!r} in {given.folder}",
+            allowed="a problem's id, or ID:SAMPLE",
+            remedy=f"parley show {given.folder} lists them",
+        )
+    return 0

@@ -1,0 +1,25 @@
+"""`parley upload DIR`: replays finished folders to W&B."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from parley import config
+
+
+def command(arguments: Sequence[str]) -> int:
+    """Sends the records of finished arms. May be repeated: a run is replaced by its records."""
+    parser = argparse.ArgumentParser("parley upload", description=__doc__)
+    parser.add_argument("folder", type=Path, help="an arm's or a study's folder")
+    parser.add_argument("overrides", nargs="*", help="tracker settings, as tracker.project=NAME")
+    given = parser.parse_args(arguments)
+    from parley.upload import upload
+
+    composed = config.compose_one(["tracker=wandb", *given.overrides])
+    done = upload(given.folder, config.tracker(config.resolve(composed)))
+    print(f"{done.state['status']}: {len(done.arms)} arms, {done.episodes} episodes")
+    for arm, why in done.skipped.items():
+        print(f"left out: {arm}: {why}")
+    return 1 if done.skipped else 0

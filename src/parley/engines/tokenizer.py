@@ -1,0 +1,148 @@
+"""A server's own tokenizer, asked over HTTP: counts of texts, and the bytes of token ids."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from parley.engines.memo import Memo
+from parley.engines.transport import Transport
+from parley.engines.vocabulary import Vocabulary
+from parley.engines.wire import Dialect, template_arguments
+from parley.errors import ParleyError, RequestRefused
+from parley.protocols import Model
+from parley.types import Request
+
+_MOST_SINGLES = 64
+"""Ids that are asked about one by one after one call."""
+
+
+class ServerTokenizer:
+    """Counts and pieces, as far as the server's dialect offers them.
+
+    A server that refuses even a plain text (404 and the like) is not asked again.
+    """
+
+    def __init__(
+        self, transport: Transport, *, dialect: Dialect, model: Model, served: str
+    ) -> None:
+        self._transport, self._dialect = transport, dialect
+        self._model, self._served = model, served
+        self._vocabulary = Vocabulary()
+        self._counts: Memo[str, int] = Memo(self._count)
+        self._able = dialect != "openai"
+
+    async def close(self) -> None:
+        await self._counts.close()
+
+    async def count(self, texts: Sequence[str]) -> tuple[int, ...] | None:
+        """Tokens of each text alone; None where they cannot be had."""
+        if not self._able:
+            return None
+        try:
+            return tuple(await asyncio.gather(*map(self._counts.get, texts)))
+        except RequestRefused:
+            await self._reconsider()
+        except ParleyError:
+            pass
+        return None
+
+    async def output_pieces(
+        self, ids: Sequence[int], text: str, affinity: int
+    ) -> tuple[bytes, ...] | None:
+        """The bytes of generated tokens; `text` is what they read as."""
+        pieces = self._vocabulary.pieces(ids)
+        if pieces is not None or not self._able:
+            return pieces
+        return await self._learn(ids, self._tokenized(text, affinity), affinity)
+
+    async def prompt_pieces(
+        self, ids: Sequence[int], request: Request, affinity: int
+    ) -> tuple[bytes, ...] | None:
+        """The bytes of a templated prompt's tokens."""
+        pieces = self._vocabulary.pieces(ids)
+        if pieces is not None or not self._able:
+            return pieces
+        return await self._learn(ids, self._tokenized_chat(request, affinity), affinity)
+
+    async def _learn(
+        self, ids: Sequence[int], lesson: Any, affinity: int
+    ) -> tuple[bytes, ...] | None:
+        """Learns from a tokenized text, then of what is left one id at a time."""
+        try:
+            await lesson
+            missing = sorted(self._vocabulary.missing(ids))[:_MOST_SINGLES]
+            await asyncio.gather(*(self._single(i, affinity) for i in missing))
+        except RequestRefused:
+            await self._reconsider()
+        except ParleyError:
+            pass  # the ledger estimates this call; a later one may do better
+        return self._vocabulary.pieces(ids)
+
+    async def _reconsider(self) -> None:
+        """Something was refused: was it that text, or does this server not tokenise at all?"""
+        try:
+            await self._count("x\n")
+        except RequestRefused:
+            self._able = False
+        except ParleyError:
+            pass
+
+    async def _tokenized(self, text: str, affinity: int) -> None:
+        if not text:
+            return
+        if self._dialect == "llamacpp":
+            found = await self._ask(
+                "tokenize", {"content": text, "with_pieces": True}, "tokens", affinity
+            )
+            ids = [token["id"] for token in found]
+            pieces = [_bytes(token["piece"]) for token in found]
+            self._vocabulary.learn(ids, pieces, [text])
+        else:
+            ask = {"prompt": text, "add_special_tokens": False}
+            await self._named(ask, [text], affinity)
+
+    async def _tokenized_chat(self, request: Request, affinity: int) -> None:
+        ask: dict[str, Any] = {
+            "messages": [{"role": role, "content": text} for role, text in request.messages]
+        }
+        if template := template_arguments(request, self._model):
+            ask["chat_template_kwargs"] = template
+        await self._named(ask, [text for _, text in request.messages], affinity)
+
+    async def _named(self, ask: dict[str, Any], texts: Sequence[str], affinity: int) -> None:
+        """vLLM: ids with the tokenizer's own names of them."""
+        body = {"model": self._served, "return_token_strs": True, **ask}
+        ids, strings = await self._ask("tokenize", body, ("tokens", "token_strs"), affinity)
+        if strings:
+            self._vocabulary.learn_strings(ids, strings, texts)
+
+    async def _single(self, i: int, affinity: int) -> None:
+        key = "content" if self._dialect == "llamacpp" else "prompt"
+        body = {"model": self._served, "tokens": [i]}
+        self._vocabulary.learn_text(i, await self._ask("detokenize", body, key, affinity))
+
+    async def _count(self, text: str) -> int:
+        if self._dialect == "llamacpp":
+            return len(await self._ask("tokenize", {"content": text}, "tokens", 0))
+        body = {"model": self._served, "prompt": text, "add_special_tokens": False}
+        return int(await self._ask("tokenize", body, "count", 0))
+
+    async def _ask(
+        self, path: str, body: dict[str, Any], key: str | tuple[str, ...], affinity: int
+    ) -> Any:
+        def read(answer: Any) -> Any:
+            try:
+                return answer[key] if isinstance(key, str) else tuple(answer[k] for k in key)
+            except (KeyError, TypeError):
+                raise ValueError(f"no {key} in the answer of /{path}") from None
+
+        return (await self._transport.post(path, orjson.dumps(body), read, affinity=affinity)).value
+
+
+def _bytes(piece: str | list[int]) -> bytes:
+    """llama.cpp gives a piece that is no whole character as a list of byte values."""
+    return piece.encode() if isinstance(piece, str) else bytes(piece)

@@ -1,0 +1,168 @@
+"""Where every token of a call went. Pure.
+
+The server's usage is the truth for the wholes. Parts are found by the exact bytes of each token
+where the engine returns token ids: a token belongs to the stretch that holds its first byte. Else
+prompt parts are counted segment by segment, and a template constant, calibrated once, is added.
+Parts that do not sum to the whole are flagged `estimated`, never forced to.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Literal
+
+from parley.types import Completion, Part, Segment, Span, Tokens, Usage
+
+Fate = Literal["reasoning", "published", "published_reasoning", "discarded", "answer", "control"]
+
+
+def account(
+    segments: Sequence[Segment],
+    texts: Sequence[str],
+    completion: Completion,
+    *,
+    kept: Sequence[Span] = (),
+    answers: bool = False,
+    counts: Sequence[int] | None = None,
+    template: int | None = None,
+) -> Tokens:
+    """Accounts for one call.
+
+    `texts` are the segments as sent; `kept` the published spans of this call's output. `counts`
+    are the tokens of each text alone and `template` those of the chat template, for engines that
+    return no token ids.
+    """
+    usage = completion.usage
+    sizes = _sizes_by_pieces(segments, texts, completion.prompt_pieces, usage.prompt)
+    exact = sizes is not None
+    if sizes is None and counts is not None and template is not None:
+        sizes = [*counts, template]
+        exact = sum(sizes) == usage.prompt
+    if sizes is None:
+        sizes = [*_shares(usage.prompt, [len(text.encode()) for text in texts]), 0]
+    prompt: dict[Part, int] = {"template": sizes[-1]}
+    for segment, size in zip(segments, sizes, strict=False):
+        prompt[segment.part] = prompt.get(segment.part, 0) + size
+    reread = tuple(
+        (segment.source_turn, size)
+        for segment, size in zip(segments, sizes, strict=False)
+        if segment.source_turn is not None
+    )
+    fates = _fates_by_pieces(completion, kept, answers)
+    exact = exact and fates is not None and not usage.estimated
+    fates = fates or _fates_by_length(completion, kept, answers)
+    return Tokens(
+        prompt=prompt,
+        reread=reread,
+        reasoning=fates.get("reasoning", 0),
+        published=fates.get("published", 0) + fates.get("published_reasoning", 0),
+        published_reasoning=fates.get("published_reasoning", 0),
+        discarded=fates.get("discarded", 0),
+        answer=fates.get("answer", 0),
+        control=fates.get("control", 0),
+        estimated=not exact,
+    )
+
+
+def check(tokens: Tokens, usage: Usage) -> bool:
+    """Whether the parts sum to the wholes of the server."""
+    fates = tokens.reasoning + tokens.published + tokens.discarded + tokens.answer + tokens.control
+    return sum(tokens.prompt.values()) == usage.prompt and fates == usage.completion
+
+
+def _sizes_by_pieces(
+    segments: Sequence[Segment],
+    texts: Sequence[str],
+    pieces: Sequence[bytes] | None,
+    whole: int,
+) -> list[int] | None:
+    """Tokens of each segment, then of the template; None if the bytes are not found in order."""
+    if pieces is None or len(pieces) != whole:
+        return None
+    stream = b"".join(pieces)
+    starts = [0, *accumulate(map(len, pieces))]
+    sizes, position = [], 0
+    for text in texts:
+        sought = text.encode()
+        found = stream.find(sought, position)
+        if found < 0:
+            return None
+        position = found + len(sought)
+        sizes.append(bisect_left(starts, position) - bisect_left(starts, found))
+    return [*sizes, whole - sum(sizes)]
+
+
+def _fates_by_pieces(
+    completion: Completion, kept: Sequence[Span], answers: bool
+) -> Mapping[Fate, int] | None:
+    """Completion tokens by fate; None without pieces or where the text is not found in them."""
+    pieces = completion.pieces
+    if pieces is None or len(pieces) != completion.usage.completion:
+        return None
+    stream = b"".join(pieces)
+    located = _locate(stream, completion)
+    if located is None:
+        return None
+    fates: list[tuple[int, int, Fate]] = []
+    for source, text, start in (
+        ("reasoning", completion.reasoning, located[0]),
+        ("visible", completion.visible, located[1]),
+    ):
+        rest: Fate = "reasoning" if source == "reasoning" else "answer" if answers else "discarded"
+        taken: Fate = "published_reasoning" if source == "reasoning" else "published"
+        fates.append((start, start + len(text.encode()), rest))
+        for span in kept:
+            if span.source == source:
+                low = start + len(text[: span.start].encode())
+                fates.append((low, low + len(text[span.start : span.end].encode()), taken))
+    starts = [0, *accumulate(map(len, pieces))][: len(pieces)]
+    result: list[Fate] = ["control"] * len(pieces)
+    for low, high, fate in fates:
+        for index in range(bisect_left(starts, low), bisect_left(starts, high)):
+            result[index] = fate
+    return {fate: result.count(fate) for fate in set(result)}
+
+
+def _locate(stream: bytes, completion: Completion) -> tuple[int, int] | None:
+    """Byte offsets of the reasoning and the visible text in the generated stream."""
+    reasoning, visible = completion.reasoning.encode(), completion.visible.encode()
+    first = stream.find(reasoning)
+    second = stream.find(visible, first + len(reasoning)) if first >= 0 else -1
+    return (first, second) if second >= 0 else None
+
+
+def _fates_by_length(
+    completion: Completion, kept: Sequence[Span], answers: bool
+) -> Mapping[Fate, int]:
+    """Without token ids: the whole is split in proportion to the bytes of each stretch."""
+    sent = {"reasoning": 0, "visible": 0}
+    for span in kept:
+        text = completion.reasoning if span.source == "reasoning" else completion.visible
+        sent[span.source] += len(text[span.start : span.end].encode())
+    reasoning, visible = len(completion.reasoning.encode()), len(completion.visible.encode())
+    sizes: dict[Fate, int] = {
+        "reasoning": reasoning - sent["reasoning"],
+        "published_reasoning": sent["reasoning"],
+        "published": sent["visible"],
+        "answer" if answers else "discarded": visible - sent["visible"],
+    }
+    whole, known = completion.usage.completion, completion.usage.reasoning
+    if not any(sizes.values()):
+        return {"control": whole}
+    if known is None or not 0 < known <= whole or not reasoning or not visible:
+        return dict(zip(sizes, _shares(whole, list(sizes.values())), strict=True))
+    names = list(sizes)
+    parts = _shares(known, [sizes[n] for n in names[:2]])
+    parts += _shares(whole - known, [sizes[n] for n in names[2:]])
+    return dict(zip(names, parts, strict=True))
+
+
+def _shares(whole: int, weights: Sequence[int]) -> list[int]:
+    """`whole` dealt out in proportion to the weights, in integers that sum to it."""
+    total = sum(weights)
+    if not total:
+        return [whole, *(0 for _ in weights[1:])] if weights else []
+    bounds = [round(whole * part / total) for part in accumulate(weights)]
+    return [high - low for low, high in zip([0, *bounds], bounds, strict=False)]

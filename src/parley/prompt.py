@@ -1,0 +1,107 @@
+"""Prompts as segments: built once, rendered to chat messages, rebuilt from a record.
+
+The layout serves prefix caching: what never changes for a seat comes first (system, examples,
+question, own evidence), then the history, which only grows at its end, then instruction and cue.
+The history is text inside the one user message, never assistant turns: chat templates such as
+Qwen3's drop the reasoning of earlier assistant turns, which would turn `full` into `conclusion`
+without a sign.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from string import Template
+
+from parley.templates import template
+from parley.types import Call, Episode, Part, Problem, Seat, Segment, Turn
+
+_FOREIGN: frozenset[Part] = frozenset({"question", "evidence", "history"})
+_CONTROL_LIKE = re.compile(r"<(?=[|｜][^<>|｜\s]{1,64}[|｜]>)")
+
+
+def neutralise(text: str, control: Sequence[str] = ()) -> str:
+    """Splits whatever a tokenizer could read as a control token, by one space after its first
+    character, so that the characters reach the model as ordinary text."""
+    text = _CONTROL_LIKE.sub("< ", text)
+    for token in control:
+        if token in text:
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+    return text
+
+
+def fill(name: str, **values: str) -> str:
+    """A packaged template with its `$placeholders` filled; a missing one is a KeyError."""
+    return Template(template(name)).substitute(values)
+
+
+def segment(part: Part, text: str, source_turn: int | None = None) -> Segment:
+    """A segment whose text ends in exactly one newline, whatever the given one ended in."""
+    return Segment(part=part, text=text.rstrip("\n") + "\n", source_turn=source_turn)
+
+
+def system(seat: Seat, others: Sequence[str]) -> Segment:
+    """Who the seat is and whom it talks to."""
+    return segment("system", fill(f"role_{seat.role}", title=seat.title, others=_listed(others)))
+
+
+def view(problem: Problem, seat: Seat) -> tuple[Segment, ...]:
+    """The question, and the paragraphs of the seat's shares."""
+    options = "".join(f"\n{chr(65 + i)}. {option}" for i, option in enumerate(problem.options))
+    question = segment("question", f"Question: {problem.question.strip()}{options}")
+    paragraphs = [p for share in seat.shares for p in problem.shares[share : share + 1]]
+    lines = [f"[{p.title}] {p.text}" for share in paragraphs for p in share]
+    if not lines:
+        return (question,)
+    return question, segment("evidence", "Your paragraphs:\n" + "\n".join(lines))
+
+
+def heard(title: str, text: str, source_turn: int) -> Segment:
+    """A message as a later seat reads it."""
+    return segment("history", f"Message from {title}:\n{text.strip() or '(empty)'}", source_turn)
+
+
+def own_draft(texts: Sequence[str], turn: int) -> Segment:
+    """A seat's visible outputs so far in this turn, shown back to it by an ask."""
+    return segment("history", "Your draft:\n" + ("\n".join(texts).strip() or "(empty)"), turn)
+
+
+def render(segments: Sequence[Segment], control: Sequence[str]) -> tuple[str, ...]:
+    """Each segment's text as it is sent: text of data sets and models is neutralised."""
+    return tuple(neutralise(s.text, control) if s.part in _FOREIGN else s.text for s in segments)
+
+
+def messages(segments: Sequence[Segment], texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """(role, text) pairs: the system segments, then everything else as one user message."""
+    system_text, user_text = "", ""
+    for piece, text in zip(segments, texts, strict=True):
+        if piece.part == "system":
+            system_text += text
+        else:
+            user_text += text
+    pairs = (("system", system_text), ("user", user_text))
+    return tuple((role, text) for role, text in pairs if text)
+
+
+def rebuild(
+    episode: Episode, turn: Turn, call: Call, control: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """The exact messages of a recorded call. `control` is the model's, from the manifest."""
+    segments = []
+    for index in call.prompt:
+        part, text, source = episode.segments[index]
+        if source is None:
+            segments.append(Segment(part=part, text=text))
+        elif source == turn.index:
+            drafts = [c.visible for c in turn.calls if c.number < call.number]
+            segments.append(own_draft(drafts, source))
+        else:
+            changed = dict(turn.heard)
+            speaker = episode.turns[source]
+            written = speaker.message.text if speaker.message else ""
+            segments.append(heard(speaker.title, changed.get(source, written) or "", source))
+    return messages(segments, render(segments, control))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]

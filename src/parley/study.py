@@ -1,0 +1,239 @@
+"""A study: arms x problems x samples, in one process, against shared engines.
+
+Engines are started once and shared by all arms that need them. Those arms are interleaved,
+problem by problem, so that one arm's tail does not leave an engine idle.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parley.arm import Arm
+from parley.calls import Reuse, Run
+from parley.choosing import choose
+from parley.episode import run_episode
+from parley.errors import ConfigError, ParleyError, RunStopped
+from parley.progress import Progress
+from parley.protocols import Benchmark, Chat, Dataset, Tracker
+from parley.store import ArmWriter, Manifest
+from parley.types import VERSION, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a study is run; nothing here changes what a model says."""
+
+    outputs: Path
+    concurrency: int | None = None
+    """Most episodes in flight at once; None is what the engine says it serves well."""
+    limit_seed: int = 42
+    max_error_rate: float = 0.5
+    """Share of failed episodes past which the run stops, once `min_episodes` are done."""
+    min_episodes: int = 10
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """An arm under way: its folder's writer, and what is left to do."""
+
+    arm: Arm
+    writer: ArmWriter
+    pending: list[tuple[Problem, int]]
+    planned: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """How a study ended: the folders written, and what failed as a whole."""
+
+    folders: list[Path] = field(default_factory=list)
+    episodes: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    failures: dict[str, str] = field(default_factory=dict)
+    """Arm label -> why it could not be run at all."""
+    stopped: str = ""
+
+
+async def run_study(
+    arms: Sequence[Arm],
+    settings: Settings,
+    *,
+    progress: Progress,
+    tracker: Tracker,
+    reuse: Reuse | None = None,
+) -> Outcome:
+    """Runs or resumes all arms. An arm that cannot be run leaves the others alone.
+
+    Raises nothing that concerns single episodes or arms: those are rows, and entries of
+    `failures`. Cancelling it (Ctrl-C) keeps all finished episodes and marks the arms `stopped`.
+    """
+    outcome = Outcome()
+    with ExitStack() as stack:
+        works = prepare(arms, settings, outcome, stack)
+        todo = sum(len(work.pending) for work in works)
+        done = sum(work.planned for work in works) - todo
+        resumed = f" ({done} already recorded)" if done else ""
+        progress.start(todo, f"{len(works)} arms, {todo} episodes to run{resumed}")
+        stack.callback(progress.stop)
+        for work in works:
+            tracker.start(work.arm.name, work.writer.manifest.to_dict(), str(work.writer.folder))
+        for group in by_engine(works):
+            try:
+                await _run_group(group, settings, progress, tracker, reuse, outcome)
+            except RunStopped as error:
+                outcome.stopped = str(error)
+                break
+            except ParleyError as error:
+                outcome.failures |= {work.arm.label: str(error) for work in group}
+        for work in works:
+            complete = len(work.writer.done()) >= work.planned
+            work.writer.finish("finished" if complete else "stopped")
+    return outcome
+
+
+def prepare(
+    arms: Sequence[Arm], settings: Settings, outcome: Outcome, stack: ExitStack
+) -> list[Work]:
+    """Loads data, opens the folders and finds what is left to do, arm by arm."""
+    loaded: list[tuple[Benchmark, Dataset]] = []
+    works: list[Work] = []
+    for arm in arms:
+        try:
+            dataset = next((data for known, data in loaded if known == arm.benchmark), None)
+            if dataset is None:
+                dataset = arm.benchmark.load()
+                loaded.append((arm.benchmark, dataset))
+            if any(work.arm.name == arm.name for work in works):
+                raise ConfigError(
+                    f"two arms of the study are the same: {arm.name}",
+                    remedy="sweep over a setting that tells them apart",
+                )
+            work = open_work(arm, dataset, settings)
+            stack.enter_context(work.writer)
+            works.append(work)
+            outcome.folders.append(work.writer.folder)
+        except ParleyError as error:
+            outcome.failures[arm.label] = str(error)
+    return works
+
+
+def open_work(arm: Arm, dataset: Dataset, settings: Settings) -> Work:
+    """The arm's folder, locked, and its pending (problem, sample) pairs in their seeded order."""
+    problems = choose(dataset.problems, arm.limit, settings.limit_seed)
+    manifest = Manifest(
+        version=VERSION,
+        study=arm.study,
+        arm=arm.name,
+        label=arm.label,
+        choices=arm.choices,
+        identity=arm.identity,
+        fingerprint=arm.fingerprint,
+        metric=arm.benchmark.metric,
+        metrics=arm.benchmark.metrics,
+        planned={"problems": len(problems), "samples": arm.samples},
+        data={
+            "source": dataset.source,
+            "problems": len(dataset.problems),
+            "notes": dict(dataset.notes),
+        },
+        provenance=settings.provenance,
+    )
+    writer = ArmWriter.open(settings.outputs / arm.study / arm.name, manifest)
+    done = writer.done()
+    wanted = [(problem, sample) for sample in range(arm.samples) for problem in problems]
+    pending = [pair for pair in wanted if not done.get((pair[0].id, pair[1]), False)]
+    return Work(arm=arm, writer=writer, pending=pending, planned=len(wanted))
+
+
+def by_engine(works: Sequence[Work]) -> list[list[Work]]:
+    """Arms with something to do, grouped by the engine and model that serve them."""
+    groups: list[list[Work]] = []
+    for work in works:
+        if not work.pending:
+            continue
+        for group in groups:
+            first = group[0].arm
+            if first.engine == work.arm.engine and first.model == work.arm.model:
+                group.append(work)
+                break
+        else:
+            groups.append([work])
+    return groups
+
+
+def interleaved(group: Sequence[Work]) -> Iterator[tuple[Work, Problem, int]]:
+    """Every arm's first episode, then every arm's second, and so on."""
+    longest = max((len(work.pending) for work in group), default=0)
+    for place in range(longest):
+        for work in group:
+            if place < len(work.pending):
+                yield work, *work.pending[place]
+
+
+async def _run_group(
+    group: Sequence[Work],
+    settings: Settings,
+    progress: Progress,
+    tracker: Tracker,
+    reuse: Reuse | None,
+    outcome: Outcome,
+) -> None:
+    """All pending episodes of the arms that share one engine, a bounded number at once."""
+    engine, model = group[0].arm.engine, group[0].arm.model
+    concurrency = settings.concurrency or engine.concurrency
+    queue = interleaved(group)
+    async with engine.open(model) as chat:
+
+        async def worker() -> None:
+            for work, problem, sample in queue:
+                await _one(work, problem, sample, chat, reuse, progress, tracker, outcome)
+                _stop_past_threshold(outcome, settings)
+
+        workers = [asyncio.create_task(worker()) for _ in range(concurrency)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for task in workers:
+                task.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+
+
+async def _one(
+    work: Work,
+    problem: Problem,
+    sample: int,
+    chat: Chat,
+    reuse: Reuse | None,
+    progress: Progress,
+    tracker: Tracker,
+    outcome: Outcome,
+) -> None:
+    """One episode, appended before anybody is told of it."""
+    run = Run(arm=work.arm, chat=chat, reuse=reuse)
+    episode = await run_episode(run, problem, sample)
+    work.writer.append(episode)
+    outcome.episodes += 1
+    if episode.failure is not None:
+        outcome.errors[f"{episode.failure.error}: {episode.failure.message}"] += 1
+    tracker.log(episode)
+    progress.advance(episode)
+
+
+def _stop_past_threshold(outcome: Outcome, settings: Settings) -> None:
+    failed = outcome.errors.total()
+    if outcome.episodes < settings.min_episodes:
+        return
+    if failed > settings.max_error_rate * outcome.episodes:
+        worst, n = outcome.errors.most_common(1)[0]
+        raise RunStopped(
+            f"stopped: {failed} of {outcome.episodes} episodes failed, {n} with {worst}",
+            allowed=f"max_error_rate={settings.max_error_rate} of the episodes",
+            remedy="mend the cause and run the same command again: it resumes",
+        )

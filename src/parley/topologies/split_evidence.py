@@ -1,0 +1,84 @@
+"""Two symmetric agents with split evidence, taking turns; the last to speak answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parley.errors import ConfigError
+from parley.parsing import final_answer
+from parley.prompt import fill
+from parley.types import Answer, Cue, Seat, Turn
+
+SEATS = tuple(
+    Seat(
+        name=f"agent_{letter.lower()}",
+        title=f"Agent {letter}",
+        role="agent",
+        product="the fact from your paragraphs that helps most to answer the question",
+        label="Fact",
+        shares=(share,),
+    )
+    for share, letter in enumerate("AB")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitEvidence:
+    """Agents A and B alternate; each hears all earlier messages, its own included.
+
+    Who answers: the seat of turn number `turns`, always agent B as `turns` is even. Exit rule,
+    with `early_exit`: from the second turn on, a published message with a line that starts with
+    "Answer:" ends the exchange, and that line is the answer. The rule reads messages, never raw
+    output, so a strategy that lets no such line through plays all turns.
+    """
+
+    turns: int = 4
+    """Turns at most, even. The paper: 4 in its experiments, 8 in its diagnostics."""
+    early_exit: bool = False
+    """Whether a message may end the exchange. The paper's diagnostics say so without the rule."""
+
+    def __post_init__(self) -> None:
+        if self.turns < 2 or self.turns % 2:
+            raise ConfigError(
+                f"topology.turns={self.turns}",
+                allowed="an even number from 2 on, so that agent B answers",
+                remedy="topology.turns=4",
+            )
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        return SEATS
+
+    @property
+    def max_turns(self) -> int:
+        return self.turns
+
+    @property
+    def examples(self) -> str:
+        return "split_evidence"
+
+    @property
+    def note(self) -> str:
+        return fill("note_early_exit") if self.early_exit else ""
+
+    def next(self, history: tuple[Turn, ...]) -> tuple[Cue, ...]:
+        done = len(history)
+        if done == self.turns or self._closed(history) is not None:
+            return ()
+        seat = SEATS[done % 2]
+        return (
+            Cue(seat=seat, round=done, hears=tuple(range(done)), answers=done == self.turns - 1),
+        )
+
+    def decide(self, history: tuple[Turn, ...]) -> Answer:
+        closing, last = self._closed(history), history[-1]
+        if closing is not None:
+            return Answer(text=f"Answer: {closing}", turn=last.index, rule="closing message")
+        call = last.calls[0]
+        truncated = call.truncated_in_thinking or call.finish == "length"
+        return Answer(text=last.visible, turn=last.index, truncated=truncated, rule="last turn")
+
+    def _closed(self, history: tuple[Turn, ...]) -> str | None:
+        if not self.early_exit or len(history) < 2 or history[-1].message is None:
+            return None
+        return final_answer(history[-1].message.text)

@@ -1,0 +1,55 @@
+"""Labels that tell arms apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from parley.analysis.naming import facets, settings, shortest
+
+
+def _arm(**changes: Any) -> dict[str, Any]:
+    plain = {"strategy": "pact", "model": "m", "benchmark": "b", "seed": 42, "shots": 2}
+    return {**plain, "fingerprint": "00000000", **changes}
+
+
+@pytest.mark.parametrize(
+    ("arms", "expected"),
+    [
+        ([{"strategy": "full"}, {"strategy": "pact"}], ["full", "pact"]),
+        ([{"strategy": "full", "seed": 1}, {"seed": 2}], ["full", "pact"]),
+        ([{"seed": 1}, {"seed": 2}], ["seed 1", "seed 2"]),
+        ([{"model": "8b"}, {"model": "14b"}], ["8b", "14b"]),
+        ([{"label": "pact"}, {"label": "pact[state]"}], ["pact", "pact[state]"]),
+        (
+            [
+                {"strategy": "full", "seed": 1},
+                {"strategy": "full", "seed": 2},
+                {"seed": 1},
+                {"seed": 2},
+            ],
+            ["full · seed 1", "full · seed 2", "pact · seed 1", "pact · seed 2"],
+        ),
+        ([{"fingerprint": "aa"}, {"fingerprint": "bb"}], ["pact · aa", "pact · bb"]),
+        ([{"shots": None}, {}], ["shots -", "shots 2"]),
+        ([{}], ["pact"]),
+        ([], []),
+    ],
+)
+def test_the_fewest_choices_that_tell_arms_apart(
+    arms: list[dict[str, Any]], expected: list[str]
+) -> None:
+    assert shortest([_arm(**arm) for arm in arms]) == expected
+
+
+def test_facets_keep_an_arm_whose_benchmark_is_unknown() -> None:
+    arms = [_arm(), _arm(benchmark=None), _arm(strategy="full")]
+    assert facets(arms) == {("b", "m"): [0, 2], ("-", "m"): [1]}
+
+
+def test_settings_name_what_moves_scores() -> None:
+    said = settings([_arm(answer="short"), _arm(answer="none")])
+    assert "model m" in said
+    assert "shots 2" in said
+    assert "answer short, none" in said
