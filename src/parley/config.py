@@ -31,9 +31,12 @@ def compose(arguments: Sequence[str], act: Callable[[list[Job]], None]) -> None:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
+    single: list[Job] = []
+
     def task(config: Any) -> None:
+        # Acted on below: inside its task Hydra would report an error in its own way.
         chosen = dict(HydraConfig.get().runtime.choices)
-        act([(list(arguments), with_choices(config, chosen))])
+        single.append((list(arguments), with_choices(config, chosen)))
 
     def batch(jobs: list[Job]) -> list[None]:
         act(jobs)
@@ -51,6 +54,8 @@ def compose(arguments: Sequence[str], act: Callable[[list[Job]], None]) -> None:
         raise explain(error) from error
     finally:
         sys.argv = before
+    if single:
+        act(single)
 
 
 def compose_one(overrides: Sequence[str], folders: Sequence[Path] = ()) -> Any:

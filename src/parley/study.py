@@ -14,15 +14,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from parley.arm import Arm
 from parley.calls import Reuse, Run
 from parley.choosing import choose
+from parley.components import plain
 from parley.episode import run_episode
 from parley.errors import ConfigError, ParleyError, RunStopped
 from parley.progress import Progress
 from parley.protocols import Benchmark, Chat, Dataset, Tracker
-from parley.store import ArmWriter, Manifest
+from parley.store import ArmWriter, Manifest, write_atomic
 from parley.types import VERSION, Problem
+
+CONFIG = "config.yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +59,8 @@ class Outcome:
     """How a study ended: the folders written, and what failed as a whole."""
 
     folders: list[Path] = field(default_factory=list)
+    active: list[Path] = field(default_factory=list)
+    """The folders to which this run added episodes."""
     episodes: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
@@ -82,7 +89,9 @@ async def run_study(
         resumed = f" ({done} already recorded)" if done else ""
         progress.start(todo, f"{len(works)} arms, {todo} episodes to run{resumed}")
         stack.callback(progress.stop)
-        for work in works:
+        active = [work for work in works if work.pending]
+        outcome.active = [work.writer.folder for work in active]
+        for work in active:
             tracker.start(work.arm.name, work.writer.manifest.to_dict(), str(work.writer.folder))
         for group in by_engine(works):
             try:
@@ -146,6 +155,9 @@ def open_work(arm: Arm, dataset: Dataset, settings: Settings) -> Work:
         provenance=settings.provenance,
     )
     writer = ArmWriter.open(settings.outputs / arm.study / arm.name, manifest)
+    write_atomic(
+        writer.folder / CONFIG, yaml.safe_dump(plain(arm.config), sort_keys=False).encode()
+    )
     done = writer.done()
     wanted = [(problem, sample) for sample in range(arm.samples) for problem in problems]
     pending = [pair for pair in wanted if not done.get((pair[0].id, pair[1]), False)]
@@ -187,7 +199,7 @@ async def _run_group(
 ) -> None:
     """All pending episodes of the arms that share one engine, a bounded number at once."""
     engine, model = group[0].arm.engine, group[0].arm.model
-    concurrency = settings.concurrency or engine.concurrency
+    concurrency = settings.concurrency or getattr(engine, "concurrency", 8)
     queue = interleaved(group)
     async with engine.open(model) as chat:
 

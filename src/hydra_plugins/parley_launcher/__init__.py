@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,12 @@ from omegaconf import DictConfig
 from parley.config import with_choices
 
 
-@dataclass
-class LauncherConf:
-    """Schema of `hydra/launcher=parley`; it has no settings."""
-
-    _target_: str = "hydra_plugins.parley_launcher.ParleyLauncher"
-
-
-ConfigStore.instance().store(group="hydra/launcher", name="parley", node=LauncherConf)
+# A plain mapping: Hydra loads plugins without registering them as modules, which dataclasses need.
+ConfigStore.instance().store(
+    group="hydra/launcher",
+    name="parley",
+    node={"_target_": "hydra_plugins.parley_launcher.ParleyLauncher"},
+)
 
 
 class ParleyLauncher(Launcher):

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 DASHES = (0, (4, 2))
 INTERVALS = "bars: 95% bootstrap intervals over problems"
-ZOOMED = "axes do not start at 0"
 
 
 def draw(rows: Sequence[Row], title: str = "") -> Figure:
@@ -110,6 +109,7 @@ def _facet(
     limits = [row for row in mates if has_point(row)]
     axis.set_xlim(*_limits([edge for row in limits for edge in _bounds(row, "tokens")], 0.18))
     low, high = _limits([edge for row in limits for edge in _bounds(row, "score")], 0.12)
+    high = max(high, 10)
     axis.set_yticks([tick for tick in MaxNLocator(7).tick_values(low, high) if tick <= 100])
     axis.set_ylim(low, min(high, 104))
     front = front_line(kept, axis.get_xlim()[1])
@@ -131,7 +131,7 @@ def _mark(axis: Axes, row: Row, colour: str) -> None:
     for start, end in _whiskers(row):
         axis.plot(*zip(start, end, strict=True), color=colour, lw=1.6, alpha=0.5, zorder=3)
     face = colour if row["front"] else "white"
-    axis.plot(*_xy(row), "o", ms=9, mfc=face, mec=colour, mew=2, zorder=5)
+    axis.plot(*_xy(row), "o", ms=9, mfc=face, mec=colour, mew=2, zorder=5, clip_on=False)
 
 
 def _foot(figure: Figure, notes: Sequence[str]) -> None:
@@ -141,9 +141,7 @@ def _foot(figure: Figure, notes: Sequence[str]) -> None:
     for index, note in enumerate(reversed(notes)):
         figure.text(0.2 / wide, (0.12 + LINE * index) / high, note, fontsize=10, color=WARNING)
     base = (0.2 + LINE * len(notes)) / high
-    zoomed = any(axis.get_xlim()[0] > 0 or axis.get_ylim()[0] > 0 for axis in figure.axes)
-    said = f"{INTERVALS}; {ZOOMED}" if zoomed else INTERVALS
-    figure.text(0.2 / wide, base, said, fontsize=10, color=GREY)
+    figure.text(0.2 / wide, base, f"{INTERVALS}{_zoomed(figure)}", fontsize=10, color=GREY)
     on_front = Line2D([], [], color=INK, ls=DASHES, lw=1.3, marker="o", ms=8, label="Pareto front")
     beaten = Line2D([], [], color=INK, ls="", marker="o", ms=8, mfc="white", mew=1.6)
     beaten.set_label("off the front")
@@ -155,6 +153,16 @@ def _foot(figure: Figure, notes: Sequence[str]) -> None:
         frameon=False,
         fontsize=10,
     )
+
+
+def _zoomed(figure: Figure) -> str:
+    tokens = any(axis.get_xlim()[0] > 0 for axis in figure.axes)
+    scores = any(axis.get_ylim()[0] > 0 for axis in figure.axes)
+    if tokens and scores:
+        return "; axes do not start at 0"
+    if tokens or scores:
+        return f"; {'token' if tokens else 'score'} axis does not start at 0"
+    return ""
 
 
 def _small(rows: Sequence[Row]) -> list[str]:

@@ -39,10 +39,8 @@ def show(jobs: Sequence[config.Job]) -> None:
     if len(arms) == 1:
         console.print(escape(texts[0]))
         return
-    names = [arm.name for arm in arms]
-    lines = difflib.unified_diff(
-        texts[0].split("\n"), texts[1].split("\n"), *names, n=3, lineterm=""
-    )
+    old, new = (text.split("\n") for text in texts)
+    lines = difflib.unified_diff(old, new, arms[0].name, arms[1].name, n=3, lineterm="")
     for line in lines:
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         console.print(escape(line), style=colour or "")

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
+from parley.commands.run import wide_console
 
 
 def command(arguments: Sequence[str]) -> int:
@@ -18,7 +18,7 @@ def command(arguments: Sequence[str]) -> int:
     from parley.analysis.tables import to_rich
 
     written = write_report(folder)
-    console = Console()
+    console = wide_console()
     console.print(to_rich(written.table))
     for note in written.notes:
         console.print(f"note: {note}", highlight=False)

@@ -38,7 +38,7 @@ def perform(jobs: Sequence[config.Job]) -> int:
     arms, values, failures = config.arms(jobs)
     if not arms:
         raise ParleyError("\n".join(failures.values()))
-    console = Console()
+    console = wide_console()
     tracker = config.tracker(values)
     try:
         outcome = asyncio.run(execute(arms, values, tracker, console))
@@ -72,6 +72,12 @@ async def execute(
     )
 
 
+def wide_console() -> Console:
+    """The terminal, or 140 columns where the output goes to a file or a pipe."""
+    console = Console()
+    return console if console.is_terminal else Console(width=140)
+
+
 def report(outcome: Outcome, tracker: Tracker, console: Console) -> None:
     """Prints the table, says where everything is, and tells what went wrong."""
     from parley.analysis.report import write_report
@@ -84,11 +90,11 @@ def report(outcome: Outcome, tracker: Tracker, console: Console) -> None:
             console.print(f"note: {note}", highlight=False)
         for path in written.files:
             console.print(f"wrote {path}", highlight=False, soft_wrap=True)
-    for folder in outcome.folders:
+    for folder in outcome.active:
         tracker.finish(folder.name, str(folder))
     tracker.close()
     if tracker.state:
-        for folder in outcome.folders:
+        for folder in outcome.active:
             with suppress(StoreError):
                 manifest = read_manifest(folder)
                 write_manifest(folder, replace(manifest, tracking=tracker.state))

@@ -42,9 +42,9 @@ async def hold(engine: Any, model: Any) -> None:
             allowed="engine=llamacpp, engine=vllm or engine=transformers",
         )
     stop = asyncio.Event()
-    for name in (signal.SIGTERM, signal.SIGINT):
+    for sign in (signal.SIGTERM, signal.SIGINT):
         with suppress(NotImplementedError):
-            asyncio.get_running_loop().add_signal_handler(name, stop.set)
+            asyncio.get_running_loop().add_signal_handler(sign, stop.set)
     print(f"starting {model.name} ...", flush=True)
     async with engine.open(model) as chat:
         url, name = chat.urls[0], key(engine, model)
