@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -53,6 +53,11 @@ class Arm:
             str(self.choices[key]) for key in ("benchmark", "topology", "strategy", "model")
         ]
         return self.folder_name or "-".join([*readable, self.fingerprint])
+
+
+def with_data(arm: Arm, source: str) -> Arm:
+    """The arm identified by its data too: another file under the same path is another arm."""
+    return replace(arm, identity={**arm.identity, "data": source})
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ import orjson
 
 from parley.arm import Arm
 from parley.errors import ContextOverflow
-from parley.ledger import account, check
+from parley.ledger import account, again, check
 from parley.prompt import messages, render
 from parley.protocols import Chat
 from parley.seeds import derive
@@ -112,15 +112,18 @@ async def book(
     if completion.prompt_pieces is None and not spoken.reused:
         counts = await chat.count(spoken.texts)
         template = await chat.template_tokens(spoken.request) if counts else None
-    tokens = account(
-        spoken.segments,
-        spoken.texts,
-        completion,
-        kept=kept,
-        answers=answers,
-        counts=counts,
-        template=template,
-    )
+    if spoken.reused:
+        tokens = again(spoken.reused["tokens"], completion, kept, answers)
+    else:
+        tokens = account(
+            spoken.segments,
+            spoken.texts,
+            completion,
+            kept=kept,
+            answers=answers,
+            counts=counts,
+            template=template,
+        )
     if not check(tokens, completion.usage):
         tokens = replace(tokens, estimated=True)
     return Call(

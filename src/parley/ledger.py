@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Literal
+from typing import Any, Literal
 
 from parley.types import Completion, Part, Segment, Span, Tokens, Usage
 
@@ -63,6 +63,40 @@ def account(
         answer=fates.get("answer", 0),
         control=fates.get("control", 0),
         estimated=not exact,
+    )
+
+
+def again(
+    stored: Mapping[str, Any], completion: Completion, kept: Sequence[Span], answers: bool
+) -> Tokens:
+    """The tokens of a reused call: the prompt's as stored, since it is the same prompt.
+
+    The output's are stored by what the earlier arm published. Where this arm publishes all or
+    none of a stretch they are exact; part of one is estimated by its length.
+    """
+    reasoning = stored["reasoning"] + stored["published_reasoning"]
+    visible = stored["published"] - stored["published_reasoning"]
+    visible += stored["discarded"] + stored["answer"]
+    sent = {"reasoning": 0, "visible": 0}
+    for span in kept:
+        text = completion.reasoning if span.source == "reasoning" else completion.visible
+        sent[span.source] += len(text[span.start : span.end].encode())
+    private, shown = len(completion.reasoning.encode()), len(completion.visible.encode())
+    told = _shares(reasoning, [sent["reasoning"], private - sent["reasoning"]])
+    public = _shares(visible, [sent["visible"], shown - sent["visible"]])
+    partial = any(
+        0 < sent[name] < size for name, size in (("reasoning", private), ("visible", shown))
+    )
+    return Tokens(
+        prompt=stored["prompt"],
+        reread=tuple((turn, size) for turn, size in stored["reread"]),
+        reasoning=told[1],
+        published=told[0] + public[0],
+        published_reasoning=told[0],
+        discarded=0 if answers else public[1],
+        answer=public[1] if answers else 0,
+        control=stored["control"],
+        estimated=stored["estimated"] or partial,
     )
 
 

@@ -46,6 +46,7 @@ def episode_row(episode: Record, *, metrics: Sequence[str] = ()) -> Row:
         "truncated_in_thinking": any(call["truncated_in_thinking"] for call in calls),
         "flags": " ".join(sorted({flag for call in calls for flag in call["flags"]})) or None,
         "seconds": episode["seconds"],
+        "rescored": bool(episode.get("rescored")),
         "turns": len(turns),
         "messages": len(messages),
         **_statuses(messages),

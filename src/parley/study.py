@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from parley.arm import Arm
+from parley.arm import Arm, with_data
 from parley.calls import Reuse, Run
 from parley.choosing import choose
 from parley.components import plain
@@ -113,12 +113,13 @@ def prepare(
     """Loads data, opens the folders and finds what is left to do, arm by arm."""
     loaded: list[tuple[Benchmark, Dataset]] = []
     works: list[Work] = []
-    for arm in arms:
+    for given in arms:
         try:
-            dataset = next((data for known, data in loaded if known == arm.benchmark), None)
+            dataset = next((data for known, data in loaded if known == given.benchmark), None)
             if dataset is None:
-                dataset = arm.benchmark.load()
-                loaded.append((arm.benchmark, dataset))
+                dataset = given.benchmark.load()
+                loaded.append((given.benchmark, dataset))
+            arm = with_data(given, dataset.source)
             if any(work.arm.name == arm.name for work in works):
                 raise ConfigError(
                     f"two arms of the study are the same: {arm.name}",
@@ -129,7 +130,7 @@ def prepare(
             works.append(work)
             outcome.folders.append(work.writer.folder)
         except ParleyError as error:
-            outcome.failures[arm.label] = str(error)
+            outcome.failures[given.label] = str(error)
     return works
 
 
@@ -199,7 +200,7 @@ async def _run_group(
 ) -> None:
     """All pending episodes of the arms that share one engine, a bounded number at once."""
     engine, model = group[0].arm.engine, group[0].arm.model
-    concurrency = settings.concurrency or getattr(engine, "concurrency", 8)
+    concurrency: int = settings.concurrency or getattr(engine, "concurrency", 8)
     queue = interleaved(group)
     async with engine.open(model) as chat:
 

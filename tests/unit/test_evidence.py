@@ -58,7 +58,10 @@ def test_the_split_depends_on_id_and_seed_and_is_pinned() -> None:
     assert titles_of(read(row(TEN, gold))) == titles_of(read(row(TEN, gold)))
     assert titles_of(read(row(TEN, gold))) != titles_of(read(row(TEN, gold), seed=43))
     assert titles_of(read(row(TEN, gold))) != titles_of(read(row(TEN, gold, ident="q2")))
-    assert titles_of(read(row(TEN, gold))) == PINNED
+    assert [" ".join(share) for share in titles_of(read(row(TEN, gold)))] == [
+        "T5 T0 T6 T1 T7",
+        "T4 T2 T8 T3 T9",
+    ]
 
 
 def test_either_gold_goes_to_either_share_and_stands_anywhere() -> None:
@@ -199,7 +202,9 @@ def test_a_whole_number_is_an_id_and_aliases_follow_the_answer() -> None:
 NAMES = st.lists(st.sampled_from("ABCDEFGHIJKL"), max_size=14)
 
 
-@given(NAMES, st.lists(st.sampled_from("ABCDXY"), max_size=6, unique=True), st.text(), st.integers())
+@given(
+    NAMES, st.lists(st.sampled_from("ABCDXY"), max_size=6, unique=True), st.text(), st.integers()
+)
 def test_dealing_loses_nothing_and_stays_even(
     titles: list[str], gold: list[str], ident: str, seed: int
 ) -> None:
@@ -216,6 +221,3 @@ def test_dealing_loses_nothing_and_stays_even(
 def test_cleaning_is_total_and_leaves_one_line(text: str) -> None:
     assert len(clean(text).splitlines()) <= 1
     assert clean(text) == clean(text).strip()
-
-
-PINNED: list[list[str]] = [[], []]

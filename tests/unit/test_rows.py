@@ -49,10 +49,9 @@ def test_lines_end_at_a_newline_and_nowhere_else(tmp_path: Path) -> None:
 
 @given(st.lists(st.dictionaries(st.text(), st.text()), max_size=5))
 def test_any_strings_survive_lines_and_lists(rows: list[dict[str, str]]) -> None:
-    clean = [{k: v for k, v in row.items()} for row in rows]
-    lines = b"\n".join(map(orjson.dumps, clean)) + b"\n"
-    assert [value for _, value in json_rows("a", lines)] == clean
-    assert [value for _, value in json_rows("a", orjson.dumps(clean))] == clean
+    lines = b"\n".join(map(orjson.dumps, rows)) + b"\n"
+    assert [value for _, value in json_rows("a", lines)] == rows
+    assert [value for _, value in json_rows("a", orjson.dumps(rows))] == rows
 
 
 def test_the_source_is_the_content_not_the_name(tmp_path: Path) -> None:
@@ -94,7 +93,9 @@ def test_an_id_that_stands_twice_stops_with_both_places(tmp_path: Path) -> None:
     assert "both positions" in case("E05")["expected"]
     content = b'{"id": "q1", "gold": "yes"}\n{"id": "q2", "gold": "x"}\n{"id": "q1", "gold": "no"}'
     table = from_file(written(tmp_path, "a.jsonl", content))
-    with pytest.raises(DataError, match=r"'q1' stands twice: a\.jsonl, line 1 and a\.jsonl, line 3"):
+    with pytest.raises(
+        DataError, match=r"'q1' stands twice: a\.jsonl, line 1 and a\.jsonl, line 3"
+    ):
         collect(table, problem)
 
 
@@ -121,7 +122,9 @@ def test_the_hub_is_asked_for_the_pinned_revision() -> None:
     assert table.rows[0].place == "owner/data[default/validation], row 1"
 
 
-@pytest.mark.parametrize("error", [ConnectionError("offline\nlong story"), ValueError(""), KeyError])
+@pytest.mark.parametrize(
+    "error", [ConnectionError("offline\nlong story"), ValueError(""), KeyError]
+)
 def test_whatever_the_hub_raises_names_a_local_file_as_the_way_out(error: Exception) -> None:
     def load(*names: object, **options: object) -> Iterable[Mapping[str, object]]:
         raise error
@@ -132,22 +135,53 @@ def test_whatever_the_hub_raises_names_a_local_file_as_the_way_out(error: Except
     assert "\n" not in caught.value.what
 
 
-def test_without_datasets_the_extra_is_named() -> None:
-    script = (
-        "import sys; sys.modules['datasets'] = None\n"
-        "from parley.errors import MissingExtra\n"
-        "from parley.rows import from_hub\n"
-        "try:\n    from_hub('owner/data', None, 'validation', None)\n"
-        "except MissingExtra as error:\n    print(error)\n"
-    )
+def python(script: str, **variables: str) -> str:
+    """What a fresh interpreter prints, with `parley` importable and these variables set."""
+    source = str(Path(__file__).resolve().parents[2] / "src")
     run = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
         text=True,
         check=True,
-        env={"PYTHONPATH": str(Path(__file__).resolve().parents[2] / "src")},
+        env={"PYTHONPATH": source, "PATH": "", **variables},
     )
-    assert "parley-harness[hub]" in run.stdout
+    return run.stdout
+
+
+def test_without_datasets_the_extra_is_named() -> None:
+    script = """
+import sys
+sys.modules["datasets"] = None
+from parley.errors import MissingExtra
+from parley.rows import from_hub
+try:
+    from_hub("owner/data", None, "validation", None)
+except MissingExtra as error:
+    print(error)
+"""
+    assert "parley-harness[hub]" in python(script)
+
+
+@pytest.mark.slow
+def test_the_real_library_reads_a_split_and_fails_clearly_offline(tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    row = {"id": "q1", "context": {"title": ["A"], "sentences": [["a", " b"]]}}
+    (folder / "validation.jsonl").write_bytes(orjson.dumps(row) + b"\n")
+    script = f"""
+from parley.errors import DataError
+from parley.rows import from_hub
+print(from_hub({str(folder)!r}, None, "validation", None).rows[0].data)
+try:
+    from_hub("hotpotqa/hotpot_qa", "distractor", "validation", "abc")
+except DataError as error:
+    print(error)
+"""
+    said = python(script, HF_HOME=str(tmp_path / "cache"), HF_HUB_OFFLINE="1", HOME=str(tmp_path))
+    assert said.startswith(repr(row))
+    assert "cannot load hotpotqa/hotpot_qa[distractor/validation]" in said
+    assert "benchmark.path=FILE" in said
 
 
 def test_a_benchmark_without_data_of_its_own_needs_a_path() -> None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parley.analysis.rescored import scored_rows
 from parley.errors import StoreError
 from parley.metrics import edge_rows, episode_row, turn_rows
-from parley.store import Manifest, find_arms, latest_rows, read_manifest
+from parley.store import Manifest, find_arms, read_manifest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,8 +87,12 @@ def load(path: Path) -> Frames:
             faults.append(f"{folder.name}: {fault}")
         arm = _arm(folder, manifest)
         key = {name: arm[name] for name in KEY}
-        missing = _missing(manifest, rows)
-        arms.append({**arm, "missing": missing, "unreadable": unreadable})
+        counts = {
+            "missing": _missing(manifest, rows),
+            "unreadable": unreadable,
+            "rescored": sum(bool(row["rescored"]) for row in rows),
+        }
+        arms.append({**arm, **counts})
         episodes.extend({**key, **row} for row in rows)
     return Frames(arms=tidy(arms), episodes=tidy(episodes), faults=tuple(faults))
 
@@ -171,7 +176,7 @@ def _episodes(
     found: list[Row] = []
     strange = 0
     try:
-        for episode in latest_rows(folder):
+        for episode in scored_rows(folder):
             try:
                 found.extend(list(rows(episode)))
             except (KeyError, TypeError, AttributeError):

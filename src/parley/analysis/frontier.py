@@ -110,7 +110,8 @@ def _facet(
     axis.set_xlim(*_limits([edge for row in limits for edge in _bounds(row, "tokens")], 0.18))
     low, high = _limits([edge for row in limits for edge in _bounds(row, "score")], 0.12)
     high = max(high, 10)
-    axis.set_yticks([tick for tick in MaxNLocator(7).tick_values(low, high) if tick <= 100])
+    ticks = MaxNLocator(7, steps=[1, 2, 5, 10]).tick_values(low, high)
+    axis.set_yticks([tick for tick in ticks if tick <= 100])
     axis.set_ylim(low, min(high, 104))
     front = front_line(kept, axis.get_xlim()[1])
     if front:
@@ -159,9 +160,9 @@ def _zoomed(figure: Figure) -> str:
     tokens = any(axis.get_xlim()[0] > 0 for axis in figure.axes)
     scores = any(axis.get_ylim()[0] > 0 for axis in figure.axes)
     if tokens and scores:
-        return "; axes do not start at 0"
+        return "; axes not from 0"
     if tokens or scores:
-        return f"; {'token' if tokens else 'score'} axis does not start at 0"
+        return f"; {'token' if tokens else 'score'} axis not from 0"
     return ""
 
 

@@ -94,6 +94,11 @@ def _troubles(row: Row, episodes: pd.DataFrame | None) -> Iterator[str]:
             f"{row['metric']} is not a number in {row['unscored']} of {row['episodes']} episodes, "
             "so the mean is empty; `parley rescore` grades again."
         )
+    if again := int(episodes["rescored"].sum()):
+        yield (
+            f"{again} of {row['episodes'] - row['errors']} scores are those of a later "
+            "`parley rescore`."
+        )
     yield from _uncertain(row)
     if row["estimated"]:
         yield f"tokens of {row['estimated']:.0%} of the episodes are partly estimated."

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top, in points (1/72 inch)."""
 Point = tuple[float, float]
+Placed = tuple[Box, Point]
+"""A label's box and the point it belongs to."""
 
 DISTANCES = (7, 12, 18, 26, 36, 48, 62, 78, 96, 120, 150, 185, 225)
 ANGLES = (0, 30, -30, 90, -90, 60, -60, 180, 150, -150, 120, -120)
 """Degrees, the preferred place first: to the right of the point."""
 LEADER = 12
 """Points of distance past which a line leads from the label to its point."""
-ON_LABEL, ON_POINT, OUTSIDE, ON_LINE, CROSSED = 10_000, 2_000, 20_000, 14, 60
+ON_LABEL, ON_POINT, OUTSIDE, ON_LINE, CROSSED = 10_000, 2_000, 20_000, 14, 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +89,7 @@ def arrange(
     chosen: dict[int, Box] = {}
     for _ in range(2):
         for index in range(len(anchors)):
-            others = [box for other, box in chosen.items() if other != index]
+            others = [(box, anchors[i]) for i, box in chosen.items() if i != index]
             chosen[index] = _best(index, anchors[index], sizes[index], others, obstacles)
     return [chosen[index] for index in range(len(anchors))]
 
@@ -110,7 +112,7 @@ def overlaps(texts: Sequence[Text]) -> list[tuple[str, str]]:
 
 
 def _best(
-    own: int, anchor: Point, size: tuple[float, float], others: Sequence[Box], around: Obstacles
+    own: int, anchor: Point, size: tuple[float, float], others: Sequence[Placed], around: Obstacles
 ) -> Box:
     """The cheapest box; the search ends where distance alone costs more than the best so far."""
     best, lowest = (0.0, 0.0, 0.0, 0.0), math.inf
@@ -123,7 +125,7 @@ def _best(
     return best
 
 
-def _price(box: Box, anchor: Point, own: int, others: Sequence[Box], around: Obstacles) -> float:
+def _price(box: Box, anchor: Point, own: int, others: Sequence[Placed], around: Obstacles) -> float:
     end = _nearest(box, anchor)
     away = math.dist(end, anchor)
     price = away
@@ -131,12 +133,16 @@ def _price(box: Box, anchor: Point, own: int, others: Sequence[Box], around: Obs
     if box[0] < left or box[1] < bottom or box[2] > right or box[3] > top:
         price += OUTSIDE
     padded = (box[0] - 2, box[1] - 1, box[2] + 2, box[3] + 1)
-    price += ON_LABEL * sum(_touch(padded, other) for other in others)
+    price += ON_LABEL * sum(_touch(padded, other) for other, _ in others)
     price += ON_POINT * sum(_touch(padded, marker) for marker in around.markers)
     price += ON_LINE * sum(_touch(box, line) for line in around.lines)
+    for other, point in others:
+        theirs = _nearest(other, point)
+        price += CROSSED * (math.dist(theirs, point) > LEADER and _crosses(point, theirs, box))
     if away > LEADER:
-        crossed = [m for i, m in enumerate(around.markers) if i != own]
-        price += CROSSED * sum(_crosses(anchor, end, other) for other in (*others, *crossed))
+        crossed = [other for other, _ in others]
+        crossed += [marker for i, marker in enumerate(around.markers) if i != own]
+        price += CROSSED * sum(_crosses(anchor, end, other) for other in crossed)
     return price
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parley.analysis.rescored import scored_rows
 from parley.metrics import FATES, PARTS, episode_row, turn_rows
-from parley.store import latest_rows, read_manifest
+from parley.store import read_manifest
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -55,7 +56,7 @@ def listing(folder: Path) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for name in ("status", "answered", "gold"):
         table.add_column(name, overflow="ellipsis", no_wrap=True, max_width=32)
-    rows = sorted(latest_rows(folder), key=lambda row: (str(row["problem"]), row["sample"]))
+    rows = sorted(scored_rows(folder), key=lambda row: (str(row["problem"]), row["sample"]))
     for episode in rows:
         row = episode_row(episode, metrics=(manifest.metric,))
         number = f" #{row['sample']}" if row["sample"] else ""
@@ -223,7 +224,7 @@ def _block(label: str, text: Text, width: int, fold: int = 0) -> RenderableType:
     lines = list(text.wrap(console, max(20, width - 4)))
     hidden = len(lines) - fold if fold else 0
     if hidden > 1:
-        note = Text(f"… {hidden} lines more", style="dim italic")
+        note = Text(f"… {hidden} lines more (--full shows them)", style="dim italic")
         lines = [*lines[:fold], note]
     if len(lines) == 1 and len(label) + 2 + lines[0].cell_len <= width:
         return Text.assemble((f"{label}: ", "bold"), lines[0])

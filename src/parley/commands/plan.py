@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from parley import config
-from parley.arm import Arm
+from parley.arm import Arm, with_data
 from parley.choosing import choose
 from parley.errors import ParleyError
 from parley.rehearsal import rehearse
@@ -75,7 +75,9 @@ def show(jobs: Sequence[config.Job]) -> None:
 
 def forecast(arm: Arm, values: dict[str, Any]) -> Forecast:
     """Rehearses a few problems with messages of a stated length, and counts bytes / 4."""
-    problems = choose(arm.benchmark.load().problems, arm.limit, int(values["limit_seed"]))
+    dataset = arm.benchmark.load()
+    problems = choose(dataset.problems, arm.limit, int(values["limit_seed"]))
+    arm = with_data(arm, dataset.source)
     folder = Path(values["outputs"]) / arm.study / arm.name
     recorded = sum(1 for _ in latest_rows(folder)) if folder.is_dir() else 0
     left = max(0, len(problems) * arm.samples - recorded)

@@ -11,12 +11,11 @@ from typing import Any
 import orjson
 import yaml
 
+from parley.archive import SCORES
 from parley.building import build_benchmark
 from parley.protocols import Benchmark
 from parley.store import find_arms, latest_rows, write_atomic
 from parley.types import Problem
-
-SCORES = "scores.jsonl"
 
 
 def command(arguments: Sequence[str]) -> int:

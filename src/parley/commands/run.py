@@ -6,8 +6,10 @@ import asyncio
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +80,18 @@ def wide_console() -> Console:
     return console if console.is_terminal else Console(width=140)
 
 
-def report(outcome: Outcome, tracker: Tracker, console: Console) -> None:
-    """Prints the table, says where everything is, and tells what went wrong."""
+def report(outcome: Outcome, tracker: Tracker, console: Console) -> list[Any]:
+    """Prints the table, says where everything is, and tells what went wrong.
+
+    Returns the tables, one per study.
+    """
     from parley.analysis.report import write_report
     from parley.analysis.tables import to_rich
 
+    tables = []
     for study in dict.fromkeys(folder.parent for folder in outcome.folders):
         written = write_report(study)
+        tables.append(written.table)
         console.print(to_rich(written.table))
         for note in written.notes:
             console.print(f"note: {note}", highlight=False)
@@ -104,3 +111,26 @@ def report(outcome: Outcome, tracker: Tracker, console: Console) -> None:
         print(f"not run: {label}: {text}", file=sys.stderr)
     if outcome.stopped:
         print(outcome.stopped, file=sys.stderr)
+    return tables
+
+
+def from_python(overrides: Sequence[str], sweep: Mapping[str, object]) -> Any:
+    """What `parley.run` does: the product of all listed values, run as one study."""
+    names = list(sweep)
+    lists = [value if isinstance(value, (list, tuple)) else [value] for value in sweep.values()]
+    jobs: list[config.Job] = []
+    for values in product(*lists):
+        chosen = [f"{name}={value}" for name, value in zip(names, values, strict=True)]
+        jobs.append((chosen, config.compose_one([*overrides, *chosen])))
+    arms, first, failures = config.arms(jobs)
+    if failures:
+        raise ParleyError("\n".join(failures.values()))
+    console, tracker = wide_console(), config.tracker(first)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        # A loop of its own, since a notebook already runs one.
+        running = pool.submit(asyncio.run, execute(arms, first, tracker, console))
+        outcome = running.result()
+    tables = report(outcome, tracker, console)
+    if outcome.stopped or outcome.failures:
+        raise ParleyError(outcome.stopped or "\n".join(outcome.failures.values()))
+    return tables[0]

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 from parley.analysis.frames import load, tidy
+from parley.analysis.notes import notes
+from parley.analysis.tables import results
 from records import episode, failed, sample_episodes, write_arm
 from shared_data import case
 
@@ -117,6 +119,20 @@ def test_lines_of_another_shape_are_counted(tmp_path: Path) -> None:
     assert len(frames.episodes) == 2
     assert frames.arms["unreadable"].tolist() == [1]
     assert frames.faults[0].endswith("does not know: 1.")
+
+
+def test_later_grades_are_read_and_marked(tmp_path: Path) -> None:
+    records = [episode("p1"), episode("p2"), failed("p3"), episode("p4")]
+    folder = write_arm(tmp_path / "s", "full", records)
+    later = {"metrics": {"em": 0.0, "f1": 0.25}, "extracted": "x", "status": "no_label"}
+    lines = [{"problem": p, "sample": 0, "score": later} for p in ("p1", "p2", "p3")]
+    (folder / "scores.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    frames = load(tmp_path)
+    assert frames.episodes["f1"].tolist() == [0.25, 0.25, 0.0, 1.0]
+    assert frames.episodes["failed"].tolist() == [False, False, True, False]
+    assert frames.arms["rescored"].tolist() == [2]
+    table = results(frames)
+    assert any("2 of 3 scores" in note for note in notes(frames, table))
 
 
 @pytest.mark.parametrize("content", [b"", None])

@@ -42,7 +42,9 @@ def test_it_is_a_benchmark() -> None:
 def test_no_word_serves_two_kinds_of_name_or_stands_in_a_sentence() -> None:
     words = [word for lists in NAMES.values() for words in lists for word in words]
     assert len(words) == len(set(words))
-    sentences = [text for _, text in ASIDES] + [text for _, *texts, _ in COMPARISONS for text in texts]
+    sentences = [text for _, text in ASIDES] + [
+        text for _, *texts, _ in COMPARISONS for text in texts
+    ]
     sentences += [text for hop in HOPS for text in (hop.states, hop.refers, hop.asks, hop.same)]
     spoken = {word for text in sentences for word in re.findall(r"[a-z]+", text.lower())}
     assert not spoken & {word.lower() for word in words}

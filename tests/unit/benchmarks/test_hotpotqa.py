@@ -87,7 +87,9 @@ def test_the_split_does_not_depend_on_the_place_in_the_file(tmp_path: Path) -> N
 
 @needs_shared
 def test_every_odd_row_is_there_and_sound() -> None:
-    problems = loaded(HUB) | loaded(DATA / "hotpotqa_distractor_validation.few_paragraphs.hub.jsonl")
+    problems = loaded(HUB) | loaded(
+        DATA / "hotpotqa_distractor_validation.few_paragraphs.hub.jsonl"
+    )
     named = [
         item if isinstance(item, str) else next(part for part in item if len(str(part)) == 24)
         for group, items in ODD.items()

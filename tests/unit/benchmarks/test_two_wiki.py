@@ -60,7 +60,9 @@ def test_four_gold_titles_are_split_two_and_two_and_can_be_left_out() -> None:
             gold[row["_id"]] = {title for title, _ in row["supporting_facts"]}
     for problem in TwoWiki(path=str(ORIGINAL)).load().problems:
         golds = [{p.title for p in share} & gold[problem.id] for share in problem.shares]
-        assert [len(g) for g in golds] == ([2, 2] if problem.kind == "bridge_comparison" else [1, 1])
+        assert [len(g) for g in golds] == (
+            [2, 2] if problem.kind == "bridge_comparison" else [1, 1]
+        )
     two = TwoWiki(path=str(ORIGINAL), gold="two").load()
     assert len(two.problems) == 225
     assert two.notes["left_out_not_two_gold"] == 75
@@ -87,13 +89,13 @@ def test_aliases_and_demonyms_count_as_gold(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("entry", [[1], {"aliases": []}, {"Q_id": "Q1", "aliases": [1]}])
 def test_a_malformed_alias_is_named_by_line(entry: object) -> None:
-    with pytest.raises(DataError, match="id_aliases.json, line 2: not an entry of aliases"):
+    with pytest.raises(DataError, match=r"id_aliases\.json, line 2: not an entry of aliases"):
         read_aliases("id_aliases.json", b'{"Q_id": "Q2"}\n' + orjson.dumps(entry))
 
 
 def test_a_missing_alias_file_and_bad_settings_are_refused(tmp_path: Path) -> None:
     path = saved(tmp_path, "a.jsonl", ROW)
-    with pytest.raises(DataError, match="cannot read .*absent"):
+    with pytest.raises(DataError, match=r"cannot read .*absent"):
         TwoWiki(path=path, aliases=str(tmp_path / "absent.json")).load()
     with pytest.raises(ConfigError, match="any or two"):
         TwoWiki(gold="four")
