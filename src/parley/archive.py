@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 EPISODES = "episodes.jsonl"
-SCORES = "scores.jsonl"
 Key = tuple[str, int]
 """(problem, sample)"""
 
@@ -50,23 +49,15 @@ def row_key(path: Path, line: Line) -> Key:
 def latest_rows(folder: Path) -> Iterator[dict[str, Any]]:
     """The last row of each (problem, sample) of an arm, untyped, in the file's order.
 
-    Ids stay strings. A metric that was not a number (NaN, infinity) is null. Answers that were
-    graded again (scores.jsonl) carry their new score.
+    Ids stay strings. A metric that was not a number (NaN, infinity) is null.
     """
     path = folder / EPISODES
-    scores = {row_key(folder / SCORES, line): line.record for line in _lines_of(folder / SCORES)}
     last = {row_key(path, line): line.start for line in read_lines(path) if line.record}
     winners = set(last.values())
     del last
     for line in read_lines(path):
         if line.record is not None and line.start in winners:
-            again = scores.get(row_key(path, line)) if scores else None
-            yield {**line.record, "score": again["score"]} if again else line.record
-
-
-def _lines_of(path: Path) -> Iterator[Line]:
-    """The lines of a file that need not exist."""
-    return (line for line in read_lines(path) if line.record) if path.is_file() else iter(())
+            yield line.record
 
 
 def read_episodes(folder: Path) -> Iterator[Episode]:

@@ -81,7 +81,10 @@ def iter_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def read_lines(path: Path) -> Iterator[Line]:
-    """As `iter_lines`, with the place of each line, and a broken last one as well."""
+    """As `iter_lines`, with the place of each line, and a broken last one as well.
+
+    Reads what the file holds when it is opened, not what is appended meanwhile.
+    """
     try:
         file = path.open("rb")
     except FileNotFoundError:
@@ -91,7 +94,11 @@ def read_lines(path: Path) -> Iterator[Line]:
     with file:
         broken: Line | None = None
         start = 0
+        # A file that another process appends to as fast as it is read would have no end.
+        size = os.fstat(file.fileno()).st_size
         for number, raw in enumerate(file, 1):
+            if start >= size:
+                break
             end = start + len(raw)
             if broken is not None and raw.strip():
                 raise StoreError(

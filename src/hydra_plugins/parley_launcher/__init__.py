@@ -14,7 +14,6 @@ from omegaconf import DictConfig
 
 from parley.config import with_choices
 
-
 # A plain mapping: Hydra loads plugins without registering them as modules, which dataclasses need.
 ConfigStore.instance().store(
     group="hydra/launcher",

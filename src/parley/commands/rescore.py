@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import yaml
 
-from parley.archive import SCORES
+from parley.analysis.rescored import SCORES
 from parley.building import build_benchmark
 from parley.protocols import Benchmark
 from parley.store import find_arms, latest_rows, write_atomic

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from parley.errors import ConfigError
-from parley.store import find_arms, latest_rows
+from parley.store import find_arms
 
 
 def command(arguments: Sequence[str]) -> int:
@@ -19,6 +19,7 @@ def command(arguments: Sequence[str]) -> int:
     parser.add_argument("--episode", metavar="ID", help="problem id, or ID:SAMPLE")
     parser.add_argument("--full", action="store_true", help="do not fold long reasoning")
     given = parser.parse_args(arguments)
+    from parley.analysis.rescored import scored_rows
     from parley.analysis.transcript import listing, render
 
     console = Console()
@@ -27,7 +28,7 @@ def command(arguments: Sequence[str]) -> int:
         if given.episode is None:
             console.print(listing(arm))
             continue
-        for row in latest_rows(arm):
+        for row in scored_rows(arm):
             if given.episode in (row["problem"], f"{row['problem']}:{row['sample']}"):
                 found += 1
                 console.rule(arm.name)

@@ -65,11 +65,11 @@ class Pact:
         status: Status = record.status
         if output.finish == "length" and status == "ok":
             status = "truncated"
-        kept = tuple(
-            Span(output=0, source="visible", start=start, end=end)
-            for start, end in sorted(set(record.spans))
-        )
         text = "\n".join(f"{name}: {value}" for name, value in data.items())
+        # Written just as it is sent, the labels are published too; else only the values are.
+        as_sent = output.visible.strip() == text
+        spans = [(0, len(output.visible))] if as_sent else sorted(set(record.spans))
+        kept = tuple(Span(output=0, source="visible", start=a, end=b) for a, b in spans)
         return Message(text=text, status=status, data=data, kept=kept)
 
     def example(self, demo: Demo, cue: Cue) -> str:
