@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.arm import Arm
-from parley.components import affecting, build
+from parley.components import affecting, build, plain
 from parley.errors import ConfigError
 from parley.redaction import redact
 from parley.rehearsal import prompt_hash
@@ -41,11 +41,11 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
     seed, shots, samples = (whole(values, name) for name in ("seed", "shots", "samples"))
     named = {name: choice(values, name, parts[name]) for name in PARTS}
     arm = Arm(
-        study=_study(values),
+        study=_name(values, "study"),
         label=named["strategy"],
         choices={**named, "seed": seed, "shots": shots, "answer": str(values["answer"])},
         identity={},
-        config=redact(values),
+        config=redact({key: value for key, value in values.items() if key != "config_folders"}),
         benchmark=parts["benchmark"],
         topology=parts["topology"],
         strategy=parts["strategy"],
@@ -57,7 +57,7 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
         shots=shots,
         samples=samples,
         limit=None if values["limit"] is None else whole(values, "limit"),
-        folder_name=values.get("folder") or "",
+        folder_name="" if values.get("folder") is None else _name(values, "folder"),
     )
     identity = {
         **{name: affecting(nodes[name], parts[name]) for name in PARTS},
@@ -95,33 +95,62 @@ def whole(values: Mapping[str, Any], name: str) -> int:
     return value
 
 
+def share(values: Mapping[str, Any], name: str) -> float:
+    """A share from 0 to 1 of the study's own settings."""
+    value = values[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ConfigError(f"{name}={value!r}", allowed="a number from 0 to 1", remedy=f"{name}=0.5")
+    return float(value)
+
+
+def texts(values: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """A list of texts of the study's own settings; a single one may stand without brackets."""
+    given = values.get(name) or []
+    found = [given] if isinstance(given, str) else given
+    if not isinstance(found, list) or not all(isinstance(one, str) and one for one in found):
+        raise ConfigError(f"{name}={given!r}", allowed="a list", remedy=f"{name}=[first,second]")
+    return tuple(found)
+
+
 def choice(values: Mapping[str, Any], name: str, component: Any) -> str:
     """A part's readable name: the chosen YAML, and the settings that differ from it.
 
     `conclusion` with `strategy.portion=final` is `conclusion(portion=final)`. Settings that the
     study shares between parts, such as `answer`, have names of their own and are left out.
     """
-    import yaml
-
     label = getattr(component, "label", None)
-    chosen = str(label or values.get("choices", {}).get(name) or type(component).__name__.lower())
-    path = config_folder() / name / f"{values.get('choices', {}).get(name)}.yaml"
-    if not path.is_file():
-        return chosen
-    written: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    written = written.get(name) or written
+    yaml = values.get("choices", {}).get(name)
+    chosen = str(label or yaml or type(component).__name__.lower())
     operational: frozenset[str] = getattr(type(component), "operational", frozenset())
     changed = [
-        f"{key}={_short(value)}"
-        for key, value in _node(values, name).items()
-        if key != "_target_" and key not in operational and key in written
-        if value != written[key] and not str(written[key]).startswith("${")
+        f"{key}={_short(plain(getattr(component, key)))}"
+        for key, before in _written(values, name).items()
+        if key in _node(values, name) and key not in {"_target_", "label", *operational}
+        if plain(getattr(component, key)) != before and not str(before).startswith("${")
     ]
     return f"{chosen}({','.join(changed)})" if changed else chosen
 
 
+def _written(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The settings as the YAML chosen for a part gives them; a model's also give the sampling."""
+    import yaml
+
+    found: dict[str, Any] = {}
+    for group in ("model", "sampling") if name == "sampling" else (name,):
+        for folder in (*values.get("config_folders", ()), config_folder()):
+            path = Path(folder) / group / f"{values.get('choices', {}).get(group)}.yaml"
+            if path.is_file():
+                read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+                found.update(read.get(name) or (read if group == name else {}))
+                break
+    return found
+
+
 def _short(value: Any) -> str:
-    text = "+".join(map(str, value)) if isinstance(value, list) else str(value)
+    """A value in a folder's name, as it is written on the command line."""
+    if isinstance(value, list):
+        return "+".join(map(_short, value))
+    text = {True: "true", False: "false", None: "null"}.get(value, str(value))
     return re.sub(r"[^\w.+-]+", "_", text)[:40]
 
 
@@ -136,19 +165,20 @@ def _node(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return node
 
 
-def _study(values: Mapping[str, Any]) -> str:
-    name = values["study"]
-    if not isinstance(name, str) or not re.fullmatch(r"[\w][\w.+=-]*", name):
+def _name(values: Mapping[str, Any], key: str) -> str:
+    """The name of a folder."""
+    name = values[key]
+    if not isinstance(name, str) or not re.fullmatch(r"\w[\w.+=(),-]*", name):
         raise ConfigError(
-            f"study={name!r}",
-            allowed="letters, digits, . _ + = -",
-            remedy="a name that looks like a number needs quotes: study='\"073\"'",
+            f"{key}={name!r}",
+            allowed="letters, digits, . _ + = - ( ) ,",
+            remedy=f"a name that looks like a number needs quotes: {key}='\"073\"'",
         )
     return name
 
 
 def _packages(values: Mapping[str, Any]) -> tuple[str, ...]:
-    packages = tuple(values.get("packages") or ())
+    packages = texts(values, "packages")
     if packages and str(Path.cwd()) not in sys.path:
         # A user's package lies where Parley is started; console scripts leave that folder out.
         sys.path.insert(0, str(Path.cwd()))

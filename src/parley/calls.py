@@ -13,7 +13,7 @@ from parley.arm import Arm
 from parley.errors import ContextOverflow
 from parley.ledger import account, again, check
 from parley.prompt import messages, render
-from parley.protocols import Chat
+from parley.protocols import Chat, Model
 from parley.seeds import derive
 from parley.types import (
     Call,
@@ -22,6 +22,7 @@ from parley.types import (
     Message,
     Part,
     Request,
+    Role,
     Sampling,
     Segment,
     Usage,
@@ -46,12 +47,14 @@ class Run:
 class Pool:
     """The episode's stretches of prompt, each stored once."""
 
-    entries: dict[tuple[Part, str, int | None], int] = field(default_factory=dict)
+    entries: dict[tuple[Part, Role, str, int | None], int] = field(default_factory=dict)
 
     def index(self, piece: Segment) -> int:
         # The text of a history segment is rebuilt from the turn it names.
         text = "" if piece.source_turn is not None else piece.text
-        return self.entries.setdefault((piece.part, text, piece.source_turn), len(self.entries))
+        return self.entries.setdefault(
+            (piece.part, piece.role, text, piece.source_turn), len(self.entries)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,7 @@ async def speak(
         affinity=derive(*place[:3]),
     )
     request = replace(request, sampling=await _fit(run, request, texts))
-    request_hash = hash_of(request, run.chat.model)
+    request_hash = hash_of(request, run.chat.model, run.arm.model)
     stored = run.reuse(request_hash) if run.reuse else None
     completion = recall(stored) if stored else await run.chat.complete(request)
     return Spoken(
@@ -148,9 +151,10 @@ async def book(
     )
 
 
-def hash_of(request: Request, model: str) -> str:
-    """Hash of the full request and the model's revision; equal hashes are the same call."""
-    body = [model, asdict(request) | {"affinity": 0}]
+def hash_of(request: Request, served: str, model: Model) -> str:
+    """Hash of the full request, the model's revision and how its chat template is called; equal
+    hashes are the same call."""
+    body = [served, model.reasoning, dict(model.template), asdict(request) | {"affinity": 0}]
     return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
 
 
@@ -169,9 +173,9 @@ def recall(stored: Mapping[str, Any]) -> Completion:
 async def _fit(run: Run, request: Request, texts: Sequence[str]) -> Sampling:
     """Shrinks the new tokens to what the context leaves, down to the floor, then overflows."""
     sampling, context = run.arm.sampling, run.arm.model.context
-    # No tokenizer known here makes more tokens than bytes, and prose has three to four bytes a
-    # token: only a prompt that could overflow is worth counting.
-    if sum(len(text.encode()) for text in texts) // 2 + sampling.max_tokens < context:
+    # No tokenizer known here makes more tokens than bytes (digits and rare scripts come close):
+    # only a prompt that could overflow is worth counting.
+    if sum(len(text.encode()) for text in texts) + sampling.max_tokens < context:
         return sampling
     counts = await run.chat.count(texts)
     if counts is None:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from parley.errors import ConfigError, ParleyError
+from parley.redaction import redact
 
 
 def build(node: Mapping[str, Any], *, where: str, packages: Sequence[str] = ()) -> Any:
@@ -36,22 +39,16 @@ def build(node: Mapping[str, Any], *, where: str, packages: Sequence[str] = ()) 
             remedy=f"check the spelling of {where}.{unknown[0]}",
         )
     try:
-        return TypeAdapter(kind).validate_python(values)
+        built = _adapter(kind).validate_python(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join([where, *(str(part) for part in first["loc"])])
-        shown = f" (got {first['input']!r})" if not isinstance(first["input"], dict) else ""
-        raise ConfigError(
-            f"{key}: {first['msg']}{shown}",
-            allowed=_described(kind, first["loc"]),
-            remedy="a text that looks like a number needs quotes: key='\"073\"'"
-            if "string" in first["type"]
-            else f"set {key} to an allowed value",
-        ) from None
+        raise _refused(kind, where, error) from None
     except ParleyError:
         raise
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{where}: {error}", allowed=", ".join(names)) from error
+    for name, value in values.items():
+        _check_number(f"{where}.{name}", value, getattr(built, name, None))
+    return built
 
 
 def find(target: str, *, where: str, packages: Sequence[str] = ()) -> Any:
@@ -66,9 +63,9 @@ def find(target: str, *, where: str, packages: Sequence[str] = ()) -> Any:
         )
     try:
         found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
+    except (Exception, SystemExit) as error:  # whatever a user's module does when imported
         raise ConfigError(
-            f"{where}._target_: cannot import {target!r} ({error})",
+            f"{where}._target_: cannot import {target!r} ({type(error).__name__}: {error})",
             allowed="an importable class; the current folder is on the path",
             remedy="check the path, and that the file lies where Parley is started",
         ) from error
@@ -98,6 +95,33 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return plain(dataclasses.asdict(value))
     return value
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _refused(kind: Any, where: str, error: ValidationError) -> ConfigError:
+    """What is wrong with the first setting that does not fit, its value shown unless secret."""
+    first = error.errors()[0]
+    key = ".".join([where, *(str(part) for part in first["loc"])])
+    given = redact({key: first["input"]})[key]
+    shown = "" if isinstance(given, dict) or first["type"] == "missing" else f" (got {given!r})"
+    quoted = "a text that looks like a number needs quotes: key='\"073\"'"
+    return ConfigError(
+        f"{key}: {first['msg']}{shown}",
+        allowed=_described(kind, first["loc"]),
+        remedy=quoted if "string" in first["type"] else f"set {key} to an allowed value",
+    )
+
+
+def _check_number(key: str, given: Any, taken: Any) -> None:
+    """A truth value is no number, and what is no finite number is none either."""
+    if isinstance(given, bool) and isinstance(taken, int | float) and not isinstance(taken, bool):
+        raise ConfigError(f"{key}: a number is needed (got {given})", remedy=f"set {key}")
+    if isinstance(taken, float) and not math.isfinite(taken):
+        raise ConfigError(f"{key}: a finite number is needed (got {given})", remedy=f"set {key}")
 
 
 def _described(kind: Any, location: Sequence[Any]) -> str:

@@ -78,11 +78,16 @@ def compose_one(overrides: Sequence[str], folders: Sequence[Path] = ()) -> Any:
 
 
 def with_choices(config: Any, choices: Mapping[str, Any]) -> Any:
-    """The config with the name of the YAML chosen in each group, under `choices`."""
+    """The config with the name of the YAML chosen in each group, under `choices`, and a user's
+    own folders of YAML, under `config_folders`."""
     from omegaconf import OmegaConf, open_dict
 
     with open_dict(config):
+        config.config_folders = []
         if "hydra" in config:
+            sources = config.hydra.runtime.config_sources
+            folders = [source.path for source in sources if source.schema == "file"]
+            config.config_folders = [path for path in folders if path != str(config_folder())]
             del config["hydra"]
         named = {key: value for key, value in choices.items() if not key.startswith("hydra/")}
         config.choices = OmegaConf.create(named)

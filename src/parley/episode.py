@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 
-from parley.calls import Pool, Run, book, speak
+from parley.calls import Pool, Run, Spoken, book, speak
+from parley.composing import compose, instruction
 from parley.errors import ContextOverflow
-from parley.examples import examples
-from parley.prompt import fill, heard, own_draft, segment, system, view
+from parley.prompt import own_draft, segment
 from parley.types import (
     VERSION,
     Answer,
@@ -22,6 +22,9 @@ from parley.types import (
     Segment,
     Turn,
 )
+
+Place = tuple[int, str, int, str, int]
+"""Seed, problem, sample, seat and turn: what a call's seed derives from, beside its kind."""
 
 
 async def run_episode(run: Run, problem: Problem, sample: int) -> Episode:
@@ -40,6 +43,8 @@ async def run_episode(run: Run, problem: Problem, sample: int) -> Episode:
         )
     except RoundFailed as failed:
         history, failure = failed.history, failed.failure
+    except Exception as error:  # A topology's or grader's own mistake is a row, too.
+        failure = failure_of(error)
     return Episode(
         version=VERSION,
         arm=arm.name,
@@ -67,6 +72,20 @@ class RoundFailed(Exception):
         self.history, self.failure = history, failure
 
 
+class TurnFailed(Exception):
+    """Carries the calls that a turn made before one of them failed: their tokens were spent."""
+
+    def __init__(self, turn: Turn, error: Exception) -> None:
+        super().__init__(str(error))
+        self.turn, self.error = turn, error
+
+
+def failure_of(error: Exception) -> Failure:
+    """Overflow is an outcome; all else may go well on another day, or once mended."""
+    repeat = not isinstance(error, ContextOverflow)
+    return Failure(error=type(error).__name__, message=str(error), repeat=repeat)
+
+
 async def play_round(
     run: Run,
     pool: Pool,
@@ -75,7 +94,7 @@ async def play_round(
     history: tuple[Turn, ...],
     cues: tuple[Cue, ...],
 ) -> tuple[Turn, ...]:
-    """All cues of a round, spoken concurrently. Turns that finish beside a failure are kept."""
+    """All cues of a round, spoken concurrently. What finished beside a failure is kept."""
     results = await asyncio.gather(
         *(
             take_turn(run, pool, problem, sample, history, cue, len(history) + place)
@@ -83,15 +102,19 @@ async def play_round(
         ),
         return_exceptions=True,
     )
-    history += tuple(turn for turn in results if isinstance(turn, Turn))
-    for error in results:
-        if isinstance(error, Exception):
-            # Overflow is an outcome; all else may go well on another day, or once mended.
-            repeat = not isinstance(error, ContextOverflow)
-            kind = type(error).__name__
-            raise RoundFailed(history, Failure(error=kind, message=str(error), repeat=repeat))
-        if isinstance(error, BaseException):
-            raise error
+    errors: list[Exception] = []
+    for result in results:
+        if isinstance(result, Turn):
+            history += (result,)
+        elif isinstance(result, TurnFailed):
+            history += (result.turn,)
+            errors.append(result.error)
+        elif isinstance(result, Exception):
+            errors.append(result)
+        else:
+            raise result
+    if errors:
+        raise RoundFailed(history, failure_of(errors[0]))
     return history
 
 
@@ -105,36 +128,22 @@ async def take_turn(
     index: int,
 ) -> Turn:
     """One seat speaks; its strategy makes the message, asking the seat again where it must."""
-    strategy = run.arm.strategy
     segments, changed = compose(run, problem, history, cue)
-    thinking = strategy.answer_thinks if cue.answers else strategy.thinks
-    schema = None if cue.answers else strategy.schema
-    place = (run.arm.seed, problem.id, sample, cue.seat.name, index)
-    first = (*place, "speak", 0)
-    spoken = [
-        await speak(run, segments, kind="speak", thinking=thinking, place=first, schema=schema)
-    ]
+    place: Place = (run.arm.seed, problem.id, sample, cue.seat.name, index)
+    spoken: list[Spoken] = []
     message: Message | None = None
-    while not cue.answers and message is None:
-        draft = Draft(cue=cue, outputs=tuple(one.completion for one in spoken))
-        wanted = strategy.project(draft)
-        if isinstance(wanted, Message):
-            message = wanted
-        elif len(spoken) > strategy.max_asks:
-            message = Message(text="", status="rejected")
-        else:
-            shown = tuple(s for s in segments if s.part not in ("instruction", "cue", "examples"))
-            drafts = own_draft([one.completion.visible for one in spoken], index)
-            again = (*shown, drafts, segment("instruction", wanted.text))
-            where = (*place, wanted.kind, len(spoken))
-            spoken.append(
-                await speak(run, again, kind=wanted.kind, thinking=wanted.thinking, place=where)
-            )
+    error: Exception | None = None
+    try:
+        message = await converse(run, segments, cue, place, spoken)
+    except Exception as raised:
+        if not spoken:
+            raise
+        error = raised
     calls = [
         await book(run.chat, pool, one, number, message, answers=cue.answers)
         for number, one in enumerate(spoken)
     ]
-    return Turn(
+    turn = Turn(
         index=index,
         seat=cue.seat.name,
         title=cue.seat.title,
@@ -145,35 +154,39 @@ async def take_turn(
         message=message,
         heard=changed,
     )
+    if error is not None:
+        raise TurnFailed(turn, error) from error
+    return turn
 
 
-def compose(
-    run: Run, problem: Problem, history: tuple[Turn, ...], cue: Cue
-) -> tuple[tuple[Segment, ...], tuple[tuple[int, str | None], ...]]:
-    """The prompt of a turn, and what the channel changed of the messages it hears."""
-    arm = run.arm
-    prompted = arm.model.reasoning == "prompted"
-    thinks = arm.strategy.answer_thinks if cue.answers else arm.strategy.thinks
-    told: list[Segment] = []
-    changed: list[tuple[int, str | None]] = []
-    for source in cue.hears:
-        written = history[source].message or Message(text=history[source].visible)
-        received = arm.channel.deliver(written, source, cue, run.recorded)
-        if received is None or received.text != written.text:
-            changed.append((source, received.text if received else None))
-        if received is not None:
-            told.append(heard(history[source].title, received.text, source))
-    words = arm.benchmark.answer_format(problem)
-    if not cue.answers:
-        words = "\n".join(w for w in (arm.strategy.instruct(cue), arm.topology.note) if w)
-    if prompted and thinks:
-        words = f"{fill('reason')}\n{words}"
-    segments = (
-        system(cue.seat, [s.title for s in arm.topology.seats if s.name != cue.seat.name]),
-        *examples(arm.topology, arm.strategy, shots=arm.shots, prompted=prompted),
-        *view(problem, cue.seat),
-        *told,
-        segment("instruction", words),
-        segment("cue", fill("cue_answer" if cue.answers else "cue_speak", title=cue.seat.title)),
+async def converse(
+    run: Run,
+    segments: tuple[Segment, ...],
+    cue: Cue,
+    place: Place,
+    spoken: list[Spoken],
+) -> Message | None:
+    """The speech and all asks, added to `spoken` as they are made; the message, if it is one."""
+    strategy = run.arm.strategy
+    thinking = strategy.answer_thinks if cue.answers else strategy.thinks
+    schema = None if cue.answers else strategy.schema
+    first = (*place, "speak", 0)
+    spoken.append(
+        await speak(run, segments, kind="speak", thinking=thinking, place=first, schema=schema)
     )
-    return segments, tuple(changed)
+    while not cue.answers:
+        draft = Draft(cue=cue, outputs=tuple(one.completion for one in spoken))
+        wanted = strategy.project(draft)
+        if isinstance(wanted, Message):
+            return wanted
+        if len(spoken) > strategy.max_asks:
+            return Message(text="", status="rejected")
+        shown = tuple(s for s in segments if s.part not in ("instruction", "cue", "examples"))
+        drafts = own_draft([one.completion.visible for one in spoken], place[-1])
+        words = instruction(run.arm, wanted.text, thinks=wanted.thinking)
+        again = (*shown, drafts, segment("instruction", words))
+        where = (*place, wanted.kind, len(spoken))
+        spoken.append(
+            await speak(run, again, kind=wanted.kind, thinking=wanted.thinking, place=where)
+        )
+    return None

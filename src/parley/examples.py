@@ -8,21 +8,33 @@ every turn of an arm, so that a prefix cache pays for it once.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parley.errors import ConfigError
 from parley.parsing import split_reasoning
-from parley.prompt import heard, segment, view
+from parley.prompt import cue_segment, heard, segment, view
 from parley.protocols import Strategy, Topology
 from parley.templates import template
-from parley.types import Completion, Cue, Demo, Draft, Message, Paragraph, Problem, Segment, Usage
+from parley.types import (
+    Ask,
+    Completion,
+    Cue,
+    Demo,
+    Draft,
+    Message,
+    Paragraph,
+    Problem,
+    Role,
+    Segment,
+    Usage,
+)
 
 
 def examples(
     topology: Topology, strategy: Strategy, *, shots: int, prompted: bool
 ) -> tuple[Segment, ...]:
-    """One segment with `shots` worked examples; none when shots is 0.
+    """`shots` worked examples as chat turns, before the real one; none when shots is 0.
 
     `prompted`: the model reasons in a block it writes itself, so the examples show one wherever
     the strategy thinks. Raises ConfigError if there are not so many examples.
@@ -37,15 +49,15 @@ def examples(
             allowed=f"0 to {len(stored)}, the worked examples there are for this topology",
             remedy=f"shots={len(stored)}",
         )
-    texts = (_example(one, topology, strategy, prompted) for one in stored[:shots])
-    numbered = "".join(f"Example {n}\n{text}" for n, text in enumerate(texts, 1))
-    return (segment("examples", numbered + "Your turn"),)
+    return tuple(
+        piece for one in stored[:shots] for piece in _example(one, topology, strategy, prompted)
+    )
 
 
 def _example(
     stored: Mapping[str, Any], topology: Topology, strategy: Strategy, prompted: bool
-) -> str:
-    """What the first seat reads and writes, then what the answering seat does."""
+) -> tuple[Segment, ...]:
+    """What the first seat reads and writes, then what the answering seat reads and answers."""
     problem, turns = _problem(stored), stored["turns"]
     cues = [
         Cue(seat=topology.seats[turn["seat"]], round=number, hears=tuple(range(number)))
@@ -54,21 +66,24 @@ def _example(
     speeches = [
         _speech(turn, strategy, cue, prompted) for turn, cue in zip(turns, cues, strict=True)
     ]
-    messages = [
-        heard(cue.seat.title, _message(speech, strategy, cue).text, cue.round).text
-        for speech, cue in zip(speeches, cues, strict=True)
+    told = [
+        heard(cue.seat.title, _message(speech, turn["fact"], strategy, cue).text, cue.round)
+        for speech, turn, cue in zip(speeches, turns, cues, strict=True)
     ]
     closing = stored["closing"] if prompted and strategy.answer_thinks else ""
-    answer = _raw(closing, f"Answer: {stored['answer']}")
-    return "".join(
-        [
-            *(s.text for s in view(problem, cues[0].seat)),
-            f"{cues[0].seat.title} writes:\n{speeches[0]}\n",
-            *(s.text for s in view(problem, cues[-1].seat)),
-            *messages,
-            f"{cues[-1].seat.title} answers:\n{answer}\n",
-        ]
+    first, last = cues[0].seat, cues[-1].seat
+    read = [*view(problem, first), cue_segment(first, answers=False)]
+    read_last = [*view(problem, last), *told, cue_segment(last, answers=True)]
+    return (
+        _turn(read, "user"),
+        segment("examples", speeches[0], role="assistant"),
+        _turn(read_last, "user"),
+        segment("examples", _raw(closing, f"Answer: {stored['answer']}"), role="assistant"),
     )
+
+
+def _turn(pieces: Sequence[Segment], role: Role) -> Segment:
+    return segment("examples", "".join(piece.text for piece in pieces), role=role)
 
 
 def _problem(stored: Mapping[str, Any]) -> Problem:
@@ -91,16 +106,20 @@ def _raw(reasoning: str, visible: str) -> str:
     return f"<think>\n{reasoning}\n</think>\n{visible}" if reasoning else visible
 
 
-def _message(raw: str, strategy: Strategy, cue: Cue) -> Message:
-    """The example's message, made by the strategy itself; an ask is answered by the output."""
+def _message(raw: str, fact: str, strategy: Strategy, cue: Cue) -> Message:
+    """The example's message, made by the strategy itself; an ask is answered by the fact."""
+    outputs = tuple(_output(text) for text in (raw, fact))
+    projected = strategy.project(Draft(cue=cue, outputs=outputs[:1]))
+    if isinstance(projected, Ask):
+        projected = strategy.project(Draft(cue=cue, outputs=outputs))
+    return projected if isinstance(projected, Message) else Message(text=fact)
+
+
+def _output(raw: str) -> Completion:
     split = split_reasoning(raw)
-    output = Completion(
+    return Completion(
         reasoning=split.reasoning,
         visible=split.visible,
         finish="stop",
         usage=Usage(prompt=0, completion=0),
     )
-    projected = strategy.project(Draft(cue=cue, outputs=(output,)))
-    if isinstance(projected, Message):
-        return projected
-    return Message(text=split.visible)

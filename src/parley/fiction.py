@@ -6,8 +6,8 @@ own. Gold paragraphs are one plain sentence each, which keeps prompts short on a
 
 What makes the halves insufficient, and what a test proves on a thousand problems:
 - bridge: the half that states the answer does not name what the question names, and the half that
-  does states only who or what links the two. With `rivals`, the half of the answer also states the
-  same relation of others, so that the answer cannot be guessed by elimination either;
+  does states only who or what links the two. What is left is a guess by elimination in the half of
+  the answer; with `rivals` it states the same relation of others too, and the guess is a lottery;
 - comparison, yes_no: each half knows one of the two that are compared. Numbers lie closer to each
   other than their range is wide, so that one says little about which is smaller;
 - distractors name nothing that the question, the gold sentences or the answer name, and state

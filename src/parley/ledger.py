@@ -8,13 +8,16 @@ Parts that do not sum to the whole are flagged `estimated`, never forced to.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Literal
 
-from parley.types import Completion, Part, Segment, Span, Tokens, Usage
+from parley.types import Completion, Part, Segment, Source, Span, Tokens, Usage
 
+_OPENS = re.compile(rb"\s*<think(?:ing)?\s*>", re.IGNORECASE)
+_SHUTS = re.compile(rb"\s*</think(?:ing)?\s*>", re.IGNORECASE)
 Fate = Literal["reasoning", "published", "published_reasoning", "discarded", "answer", "control"]
 
 
@@ -77,15 +80,12 @@ def again(
     reasoning = stored["reasoning"] + stored["published_reasoning"]
     visible = stored["published"] - stored["published_reasoning"]
     visible += stored["discarded"] + stored["answer"]
-    sent = {"reasoning": 0, "visible": 0}
-    for span in kept:
-        text = completion.reasoning if span.source == "reasoning" else completion.visible
-        sent[span.source] += len(text[span.start : span.end].encode())
+    sent = _sent(completion, kept)
     private, shown = len(completion.reasoning.encode()), len(completion.visible.encode())
     told = _shares(reasoning, [sent["reasoning"], private - sent["reasoning"]])
     public = _shares(visible, [sent["visible"], shown - sent["visible"]])
     partial = any(
-        0 < sent[name] < size for name, size in (("reasoning", private), ("visible", shown))
+        0 < part < size for part, size in ((sent["reasoning"], private), (sent["visible"], shown))
     )
     return Tokens(
         prompt=stored["prompt"],
@@ -162,19 +162,24 @@ def _fates_by_pieces(
 def _locate(stream: bytes, completion: Completion) -> tuple[int, int] | None:
     """Byte offsets of the reasoning and the visible text in the generated stream."""
     reasoning, visible = completion.reasoning.encode(), completion.visible.encode()
-    first = stream.find(reasoning)
-    second = stream.find(visible, first + len(reasoning)) if first >= 0 else -1
+    first = stream.find(reasoning, _past(_OPENS, stream, 0))
+    if first < 0:
+        return None
+    second = stream.find(visible, _past(_SHUTS, stream, first + len(reasoning)))
     return (first, second) if second >= 0 else None
+
+
+def _past(tag: re.Pattern[bytes], stream: bytes, start: int) -> int:
+    """Behind the think tag at `start`, if there is one: "think" may be a word of the answer."""
+    found = tag.match(stream, start)
+    return found.end() if found else start
 
 
 def _fates_by_length(
     completion: Completion, kept: Sequence[Span], answers: bool
 ) -> Mapping[Fate, int]:
     """Without token ids: the whole is split in proportion to the bytes of each stretch."""
-    sent = {"reasoning": 0, "visible": 0}
-    for span in kept:
-        text = completion.reasoning if span.source == "reasoning" else completion.visible
-        sent[span.source] += len(text[span.start : span.end].encode())
+    sent = _sent(completion, kept)
     reasoning, visible = len(completion.reasoning.encode()), len(completion.visible.encode())
     sizes: dict[Fate, int] = {
         "reasoning": reasoning - sent["reasoning"],
@@ -191,6 +196,18 @@ def _fates_by_length(
     parts = _shares(known, [sizes[n] for n in names[:2]])
     parts += _shares(whole - known, [sizes[n] for n in names[2:]])
     return dict(zip(names, parts, strict=True))
+
+
+def _sent(completion: Completion, kept: Sequence[Span]) -> dict[Source, int]:
+    """Published bytes of the reasoning and of the visible text; what spans share counts once."""
+    sent: dict[Source, int] = {"reasoning": 0, "visible": 0}
+    ends: dict[Source, int] = {"reasoning": 0, "visible": 0}
+    for span in sorted(kept, key=lambda span: span.start):
+        text = completion.reasoning if span.source == "reasoning" else completion.visible
+        start = max(span.start, ends[span.source])
+        sent[span.source] += len(text[start : span.end].encode())
+        ends[span.source] = max(start, span.end)
+    return sent
 
 
 def _shares(whole: int, weights: Sequence[int]) -> list[int]:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from string import Template
 
 from parley.templates import template
-from parley.types import Call, Episode, Part, Problem, Seat, Segment, Turn
+from parley.types import Call, Episode, Part, Problem, Role, Seat, Segment, Turn
 
 _FOREIGN: frozenset[Part] = frozenset({"question", "evidence", "history"})
 _CONTROL_LIKE = re.compile(r"<(?=[|｜][^<>|｜\s]{1,64}[|｜]>)")
@@ -26,7 +27,9 @@ def neutralise(text: str, control: Sequence[str] = ()) -> str:
     text = _CONTROL_LIKE.sub("< ", text)
     for token in control:
         if token in text:
-            text = text.replace(token, f"{token[0]} {token[1:]}")
+            # Looking ahead finds occurrences that overlap, too.
+            first, rest = re.escape(token[0]), re.escape(token[1:])
+            text = re.sub(f"{first}(?={rest})", lambda found: f"{found[0]} ", text)
     return text
 
 
@@ -35,14 +38,17 @@ def fill(name: str, **values: str) -> str:
     return Template(template(name)).substitute(values)
 
 
-def segment(part: Part, text: str, source_turn: int | None = None) -> Segment:
-    """A segment whose text ends in exactly one newline, whatever the given one ended in."""
-    return Segment(part=part, text=text.rstrip("\n") + "\n", source_turn=source_turn)
+def segment(
+    part: Part, text: str, source_turn: int | None = None, *, role: Role = "user"
+) -> Segment:
+    """A segment of a text that is not blank, without white space around it, and one newline."""
+    return Segment(part=part, text=text.strip() + "\n", source_turn=source_turn, role=role)
 
 
 def system(seat: Seat, others: Sequence[str]) -> Segment:
     """Who the seat is and whom it talks to."""
-    return segment("system", fill(f"role_{seat.role}", title=seat.title, others=_listed(others)))
+    words = fill(f"role_{seat.role}", title=seat.title, others=_listed(others))
+    return segment("system", words, role="system")
 
 
 def view(problem: Problem, seat: Seat) -> tuple[Segment, ...]:
@@ -61,26 +67,36 @@ def heard(title: str, text: str, source_turn: int) -> Segment:
     return segment("history", f"Message from {title}:\n{text.strip() or '(empty)'}", source_turn)
 
 
+def cue_segment(seat: Seat, *, answers: bool) -> Segment:
+    """The last words of a prompt: whose turn it is, and whether to write or to answer."""
+    return segment("cue", fill("cue_answer" if answers else "cue_speak", title=seat.title))
+
+
 def own_draft(texts: Sequence[str], turn: int) -> Segment:
     """A seat's visible outputs so far in this turn, shown back to it by an ask."""
     return segment("history", "Your draft:\n" + ("\n".join(texts).strip() or "(empty)"), turn)
 
 
 def render(segments: Sequence[Segment], control: Sequence[str]) -> tuple[str, ...]:
-    """Each segment's text as it is sent: text of data sets and models is neutralised."""
-    return tuple(neutralise(s.text, control) if s.part in _FOREIGN else s.text for s in segments)
+    """Each segment's text as it is sent: text of data sets and models is neutralised.
+
+    An assistant's example loses its last newline: the template's end of turn follows it, and a
+    model shown newlines there goes on writing instead of ending its turn.
+    """
+    texts = (neutralise(s.text, control) if s.part in _FOREIGN else s.text for s in segments)
+    return tuple(
+        text[:-1] if s.role == "assistant" else text
+        for s, text in zip(segments, texts, strict=True)
+    )
 
 
 def messages(segments: Sequence[Segment], texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """(role, text) pairs: the system segments, then everything else as one user message."""
-    system_text, user_text = "", ""
-    for piece, text in zip(segments, texts, strict=True):
-        if piece.part == "system":
-            system_text += text
-        else:
-            user_text += text
-    pairs = (("system", system_text), ("user", user_text))
-    return tuple((role, text) for role, text in pairs if text)
+    """(role, text) pairs: neighbouring segments of one role are one message."""
+    spoken = zip(segments, texts, strict=True)
+    return tuple(
+        (role, "".join(text for _, text in group))
+        for role, group in groupby(spoken, key=lambda pair: pair[0].role)
+    )
 
 
 def rebuild(
@@ -89,19 +105,19 @@ def rebuild(
     """The exact messages of a recorded call. `control` is the model's, from the manifest."""
     segments = []
     for index in call.prompt:
-        part, text, source = episode.segments[index]
+        part, role, text, source = episode.segments[index]
         if source is None:
-            segments.append(Segment(part=part, text=text))
+            segments.append(Segment(part=part, role=role, text=text))
         elif source == turn.index:
             drafts = [c.visible for c in turn.calls if c.number < call.number]
             segments.append(own_draft(drafts, source))
         else:
             changed = dict(turn.heard)
             speaker = episode.turns[source]
-            written = speaker.message.text if speaker.message else ""
+            written = speaker.message.text if speaker.message else speaker.visible
             segments.append(heard(speaker.title, changed.get(source, written) or "", source))
     return messages(segments, render(segments, control))
 
 
 def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -28,14 +28,37 @@ def visible_message(output: Completion, *, number: int = 0, status: Status = "ok
     return Message(text=output.visible, status=status, kept=(span,))
 
 
-def part_message(
-    output: Completion, spans: Sequence[tuple[int, int]], *, number: int = 0, joiner: str = "\n"
-) -> Message:
-    """Publishes the given stretches of the visible text, in order; at least one is needed."""
-    text = joiner.join(output.visible[start:end].strip() for start, end in spans)
+def part_message(output: Completion, span: tuple[int, int] | None, fallback: Fallback) -> Message:
+    """Publishes one stretch of the visible text; falls back where nothing stands there."""
+    start, end = span or (0, 0)
+    if output.truncated_in_thinking or not output.visible[start:end].strip():
+        return fall_back(output, fallback, "unparsed")
     status: Status = "truncated" if output.finish == "length" else "ok"
-    kept = tuple(Span(output=number, source="visible", start=a, end=b) for a, b in spans)
-    return Message(text=text, status=status, kept=kept)
+    kept = (Span(output=0, source="visible", start=start, end=end),)
+    return Message(text=output.visible[start:end].strip(), status=status, kept=kept)
+
+
+def record_message(
+    output: Completion,
+    data: Mapping[str, str],
+    spans: Sequence[tuple[int, int]],
+    status: Status = "ok",
+) -> Message:
+    """Publishes fields, one labelled line each. `spans` say where their values were written.
+
+    Written just as it is sent, the labels are published too; else only the values are.
+    """
+    if output.truncated_in_thinking:
+        return Message(text="", status="truncated")
+    text = "\n".join(f"{name}: {value}" for name, value in data.items())
+    if output.visible.strip() == text:
+        spans = [(0, len(output.visible))]
+    if output.finish == "length" and status == "ok":
+        status = "truncated"
+    kept = tuple(
+        Span(output=0, source="visible", start=a, end=b) for a, b in sorted(set(spans)) if a < b
+    )
+    return Message(text=text, status=status, data=data, kept=kept)
 
 
 def fall_back(output: Completion, fallback: Fallback, status: Status) -> Message:
@@ -48,8 +71,3 @@ def fall_back(output: Completion, fallback: Fallback, status: Status) -> Message
     if fallback == "empty" or not output.visible.strip():
         return Message(text="", status=status)
     return replace(visible_message(output), status=status)
-
-
-def with_data(message: Message, data: Mapping[str, str]) -> Message:
-    """The same message with its fields attached."""
-    return replace(message, data=data)

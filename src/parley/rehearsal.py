@@ -18,6 +18,7 @@ import orjson
 from parley.arm import Arm
 from parley.calls import Run
 from parley.episode import run_episode
+from parley.errors import ConfigError
 from parley.prompt import rebuild
 from parley.types import Completion, Episode, Paragraph, Problem, Request, Usage
 
@@ -54,8 +55,14 @@ class Silent:
 
 
 def rehearse(arm: Arm, problem: Problem, text: str = PLACEHOLDER) -> Episode:
-    """The arm's episode on this problem, every output being `text`. May run inside a loop."""
-    return _finish(run_episode(Run(arm=arm, chat=Silent(text=text)), problem, 0))
+    """The arm's episode on this problem, every output being `text`. May run inside a loop.
+
+    Raises ConfigError for settings that would fail every episode, such as too many shots.
+    """
+    episode = _finish(run_episode(Run(arm=arm, chat=Silent(text=text)), problem, 0))
+    if episode.failure is not None and episode.failure.error == ConfigError.__name__:
+        raise ConfigError(episode.failure.message)
+    return episode
 
 
 def prompts(arm: Arm, problem: Problem) -> list[tuple[tuple[str, str], ...]]:

@@ -23,9 +23,9 @@ from parley.components import plain
 from parley.episode import run_episode
 from parley.errors import ConfigError, ParleyError, RunStopped
 from parley.progress import Progress
-from parley.protocols import Benchmark, Chat, Dataset, Tracker
+from parley.protocols import Benchmark, Dataset, Tracker
 from parley.store import ArmWriter, Manifest, write_atomic
-from parley.types import VERSION, Problem
+from parley.types import VERSION, Episode, Problem
 
 CONFIG = "config.yaml"
 
@@ -53,6 +53,12 @@ class Work:
     pending: list[tuple[Problem, int]]
     planned: int
 
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left that a resumed run would do."""
+        done = self.writer.done()
+        return all(done.get((problem.id, sample)) for problem, sample in self.pending)
+
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
@@ -64,7 +70,7 @@ class Outcome:
     episodes: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
-    """Arm label -> why it could not be run at all."""
+    """Arm -> why it could not be run at all, or to its end."""
     stopped: str = ""
 
 
@@ -87,23 +93,18 @@ async def run_study(
         todo = sum(len(work.pending) for work in works)
         done = sum(work.planned for work in works) - todo
         resumed = f" ({done} already recorded)" if done else ""
-        progress.start(todo, f"{len(works)} arms, {todo} episodes to run{resumed}")
+        arms_word = "1 arm" if len(works) == 1 else f"{len(works)} arms"
+        progress.start(todo, f"{arms_word}, {todo} episodes to run{resumed}")
         stack.callback(progress.stop)
         active = [work for work in works if work.pending]
         outcome.active = [work.writer.folder for work in active]
         for work in active:
             tracker.start(work.arm.name, work.writer.manifest.to_dict(), str(work.writer.folder))
-        for group in by_engine(works):
-            try:
-                await _run_group(group, settings, progress, tracker, reuse, outcome)
-            except RunStopped as error:
-                outcome.stopped = str(error)
-                break
-            except ParleyError as error:
-                outcome.failures |= {work.arm.label: str(error) for work in group}
-        for work in works:
-            complete = len(work.writer.done()) >= work.planned
-            work.writer.finish("finished" if complete else "stopped")
+        try:
+            await _run_groups(works, settings, progress, tracker, reuse, outcome)
+        finally:
+            for work in works:
+                work.writer.finish("finished" if work.complete else "stopped")
     return outcome
 
 
@@ -120,7 +121,7 @@ def prepare(
                 dataset = given.benchmark.load()
                 loaded.append((given.benchmark, dataset))
             arm = with_data(given, dataset.source)
-            if any(work.arm.name == arm.name for work in works):
+            if any((work.arm.study, work.arm.name) == (arm.study, arm.name) for work in works):
                 raise ConfigError(
                     f"two arms of the study are the same: {arm.name}",
                     remedy="sweep over a setting that tells them apart",
@@ -129,9 +130,14 @@ def prepare(
             stack.enter_context(work.writer)
             works.append(work)
             outcome.folders.append(work.writer.folder)
-        except ParleyError as error:
-            outcome.failures[given.label] = str(error)
+        except (Exception, SystemExit) as error:
+            outcome.failures[given.name] = explained(error)
     return works
+
+
+def explained(error: BaseException) -> str:
+    """What to tell a user: our own errors explain themselves, of others the kind helps."""
+    return str(error) if isinstance(error, ParleyError) else f"{type(error).__name__}: {error}"
 
 
 def open_work(arm: Arm, dataset: Dataset, settings: Settings) -> Work:
@@ -190,6 +196,25 @@ def interleaved(group: Sequence[Work]) -> Iterator[tuple[Work, Problem, int]]:
                 yield work, *work.pending[place]
 
 
+async def _run_groups(
+    works: Sequence[Work],
+    settings: Settings,
+    progress: Progress,
+    tracker: Tracker,
+    reuse: Reuse | None,
+    outcome: Outcome,
+) -> None:
+    """One engine after the other: the next opens when the one before has closed."""
+    for group in by_engine(works):
+        try:
+            await _run_group(group, settings, progress, tracker, reuse, outcome)
+        except RunStopped as error:
+            outcome.stopped = str(error)
+            return
+        except Exception as error:
+            outcome.failures |= {work.arm.name: explained(error) for work in group}
+
+
 async def _run_group(
     group: Sequence[Work],
     settings: Settings,
@@ -200,13 +225,20 @@ async def _run_group(
 ) -> None:
     """All pending episodes of the arms that share one engine, a bounded number at once."""
     engine, model = group[0].arm.engine, group[0].arm.model
-    concurrency: int = settings.concurrency or getattr(engine, "concurrency", 8)
+    served: int = getattr(engine, "concurrency", 8)
+    concurrency = settings.concurrency or served
     queue = interleaved(group)
     async with engine.open(model) as chat:
+        runs = {work.writer.folder: Run(arm=work.arm, chat=chat, reuse=reuse) for work in group}
 
         async def worker() -> None:
             for work, problem, sample in queue:
-                await _one(work, problem, sample, chat, reuse, progress, tracker, outcome)
+                episode = await run_episode(runs[work.writer.folder], problem, sample)
+                # Appended before anybody is told of it.
+                work.writer.append(episode)
+                _count(outcome, episode)
+                tracker.log(episode)
+                progress.advance(episode)
                 _stop_past_threshold(outcome, settings)
 
         workers = [asyncio.create_task(worker()) for _ in range(concurrency)]
@@ -218,25 +250,10 @@ async def _run_group(
             await asyncio.gather(*workers, return_exceptions=True)
 
 
-async def _one(
-    work: Work,
-    problem: Problem,
-    sample: int,
-    chat: Chat,
-    reuse: Reuse | None,
-    progress: Progress,
-    tracker: Tracker,
-    outcome: Outcome,
-) -> None:
-    """One episode, appended before anybody is told of it."""
-    run = Run(arm=work.arm, chat=chat, reuse=reuse)
-    episode = await run_episode(run, problem, sample)
-    work.writer.append(episode)
+def _count(outcome: Outcome, episode: Episode) -> None:
     outcome.episodes += 1
     if episode.failure is not None:
         outcome.errors[f"{episode.failure.error}: {episode.failure.message}"] += 1
-    tracker.log(episode)
-    progress.advance(episode)
 
 
 def _stop_past_threshold(outcome: Outcome, settings: Settings) -> None:

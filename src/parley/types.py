@@ -18,6 +18,7 @@ Part = Literal[
 ]
 Status = Literal["ok", "repaired", "missing_fields", "unparsed", "truncated", "rejected"]
 Source = Literal["reasoning", "visible"]
+Role = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +86,14 @@ class Segment:
 
     The newline is what makes token counts add up: measured on the SmolLM2 and Qwen tokenizers,
     the tokens of segments joined this way are those of the segments counted alone.
-    `source_turn` is the turn whose message a history segment carries.
+    `source_turn` is the turn whose message a history segment carries. `role` is the chat role it
+    is sent under: only worked examples ever speak as the assistant.
     """
 
     part: Part
     text: str
     source_turn: int | None = None
+    role: Role = "user"
 
     def __post_init__(self) -> None:
         if not self.text.endswith("\n") or self.text.endswith("\n\n") or self.text == "\n":
@@ -357,7 +360,7 @@ class Episode:
     question: str
     answers: tuple[str, ...]
     options: tuple[str, ...] = ()
-    segments: tuple[tuple[Part, str, int | None], ...]
+    segments: tuple[tuple[Part, Role, str, int | None], ...]
     turns: tuple[Turn, ...]
     answer: Answer | None
     score: Score | None

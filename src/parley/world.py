@@ -73,15 +73,15 @@ HOPS = (
             subject="work",
             object="person",
             states=f"{{s}} was {done} by {{o}}.",
-            refers=f"the person who {did} {{s}}",
+            refers=f"the {maker} of {{s}}",
             same=f"Were {{a}} and {{b}} {done} by the same person?",
         )
-        for done, did in (
-            ("painted", "painted"),
-            ("written", "wrote"),
-            ("composed", "composed"),
-            ("directed", "directed"),
-            ("designed", "designed"),
+        for done, maker in (
+            ("painted", "painter"),
+            ("written", "author"),
+            ("composed", "composer"),
+            ("directed", "director"),
+            ("designed", "designer"),
         )
     ),
     Hop(
@@ -104,7 +104,7 @@ HOPS = (
         subject="person",
         object="person",
         states="{s} was taught by {o}.",
-        refers="the person who taught {s}",
+        refers="the teacher of {s}",
         asks="Who taught {ref}?",
         same="Were {a} and {b} taught by the same person?",
     ),

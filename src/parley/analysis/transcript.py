@@ -97,7 +97,7 @@ def _evidence(episode: Record) -> Iterator[tuple[str, str]]:
     first = {turn["seat"]: turn for turn in reversed(episode["turns"])}
     for turn in sorted(first.values(), key=lambda turn: turn["index"]):
         held = (episode["segments"][index] for index in turn["calls"][0]["prompt"])
-        yield turn["title"], "".join(text for part, text, _ in held if part == "evidence")
+        yield turn["title"], "".join(text for part, _, text, _ in held if part == "evidence")
 
 
 def _turn(

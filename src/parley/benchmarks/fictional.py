@@ -16,7 +16,7 @@ from parley.world import ASIDES
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fictional:
     """Bridge, comparison and yes/no questions in HotpotQA's shape: two gold sentences, one to each
-    half, beside distractors. No model knows an answer from its training, and no half holds one."""
+    half, beside distractors. No model knows an answer from training, and no half settles one."""
 
     name: ClassVar[str] = "fictional"
     metric: ClassVar[str] = "f1"
@@ -30,9 +30,10 @@ class Fictional:
     """Which world is invented. Not the study's seed: all arms and seeds share their problems."""
     distractors: int = 2
     """Paragraphs beside the gold one, per half. Few, since a CPU reads 300 tokens a second."""
-    rivals: int = 1
-    """Distractors, of those in the half that states a bridge's answer, that state the relation
-    asked for of others; with 0 the answer can be guessed there by elimination."""
+    rivals: int = 0
+    """Of the distractors in the half that states a bridge's answer, how many state the relation
+    asked for, of others. With 0 that half alone still allows a guess by elimination, with 1 the
+    guess is even odds. 0 by default: the packaged 135M model cannot tell rivals apart."""
     answer: str = "short"
     """How the answer is asked for: `short` (shortest exact answer) or `none` (the paper's)."""
 

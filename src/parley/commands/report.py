@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from parley.commands.run import wide_console
+from parley.console import wide_console
 
 
 def command(arguments: Sequence[str]) -> int:

@@ -17,7 +17,8 @@ from rich.console import Console
 
 from parley import config
 from parley.arm import Arm
-from parley.building import whole
+from parley.building import share, texts, whole
+from parley.console import wide_console
 from parley.errors import ParleyError, StoreError
 from parley.manifest import write_manifest
 from parley.progress import Progress, terminal_bar
@@ -63,21 +64,16 @@ async def execute(
         outputs=Path(values["outputs"]),
         concurrency=None if concurrency is None else whole(values, "concurrency"),
         limit_seed=whole(values, "limit_seed"),
-        max_error_rate=float(values["max_error_rate"]),
+        max_error_rate=share(values, "max_error_rate"),
         provenance=provenance(),
     )
     bar = terminal_bar(console) if console.is_terminal else None
     progress = Progress(console.print, bar=bar)
-    reuse = Recorded.load([Path(folder) for folder in values["reuse"]]) if values["reuse"] else None
+    donors = [Path(folder) for folder in texts(values, "reuse")]
+    reuse = Recorded.load(donors) if donors else None
     return await run_study(
         arms, settings, progress=progress, tracker=tracker, reuse=reuse.find if reuse else None
     )
-
-
-def wide_console() -> Console:
-    """The terminal, or 140 columns where the output goes to a file or a pipe."""
-    console = Console()
-    return console if console.is_terminal else Console(width=140)
 
 
 def report(outcome: Outcome, tracker: Tracker, console: Console) -> list[Any]:

@@ -30,15 +30,16 @@ class Address:
             self.headers["Authorization"] = aiohttp.encode_basic_auth(
                 url.user or "", url.password or ""
             )
-        self.secrets = tuple(s for s in (api_key, url.password) if s)
+        self.secrets = tuple(s for s in (api_key, url.password, url.raw_password) if s)
         bare = url.with_user(None).with_fragment(None)
         self._root = bare.with_path(bare.path.rstrip("/").removesuffix("/v1") or "/")
+        self._query = bare.query
         self._known: dict[str, URL] = {}
-        self.shown = str(self._root.with_query(None)).rstrip("/")
+        self.shown = str(self._root).rstrip("/")
         """Without password and query."""
 
     def to(self, path: str) -> URL:
         """The full address of a path, such as "v1/models"."""
         if path not in self._known:
-            self._known[path] = self._root.joinpath(path).with_query(self._root.query)
+            self._known[path] = self._root.joinpath(path).with_query(self._query)
         return self._known[path]

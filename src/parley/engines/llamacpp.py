@@ -49,6 +49,10 @@ class LlamaCpp:
         | {"registry", "log_folder"}
     )
 
+    @property
+    def concurrency(self) -> int:
+        return self.slots
+
     @asynccontextmanager
     async def open(self, model: Model) -> AsyncIterator[Chat]:
         found = await registry.find(self.registry, registry.key(self, model), model.name)

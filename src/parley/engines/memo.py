@@ -6,36 +6,40 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
-K = TypeVar("K", bound=Hashable)
+A = TypeVar("A", bound=Hashable)
 V = TypeVar("V")
 
 
-class Memo(Generic[K, V]):
-    """Remembers `work(key)` for the `capacity` keys used last. Failures are not remembered."""
+class Memo(Generic[A, V]):
+    """Remembers `work(argument)` for the `capacity` arguments used last, not its failures.
 
-    def __init__(self, work: Callable[[K], Awaitable[V]], capacity: int = 8192) -> None:
+    Arguments are told apart by their hash, so that long texts are not kept.
+    """
+
+    def __init__(self, work: Callable[[A], Awaitable[V]], capacity: int = 65536) -> None:
         self._work, self._capacity = work, capacity
-        self._known: dict[K, V] = {}
-        self._pending: dict[K, asyncio.Task[V]] = {}
+        self._known: dict[int, V] = {}
+        self._pending: dict[int, asyncio.Task[V]] = {}
 
-    async def get(self, key: K) -> V:
+    async def get(self, argument: A) -> V:
+        key = hash(argument)
         if key in self._known:
             value = self._known[key] = self._known.pop(key)
             return value
         task = self._pending.get(key)
         if task is None:
-            task = self._pending[key] = asyncio.ensure_future(self._remember(key))
+            task = self._pending[key] = asyncio.ensure_future(self._remember(key, argument))
             task.add_done_callback(lambda done: self._settle(key, done))
         # Others wait for the same task: one who is cancelled must not take it along.
         return await asyncio.shield(task)
 
-    async def _remember(self, key: K) -> V:
-        value = self._known[key] = await self._work(key)
+    async def _remember(self, key: int, argument: A) -> V:
+        value = self._known[key] = await self._work(argument)
         while len(self._known) > self._capacity:
             self._known.pop(next(iter(self._known)))
         return value
 
-    def _settle(self, key: K, done: asyncio.Task[V]) -> None:
+    def _settle(self, key: int, done: asyncio.Task[V]) -> None:
         self._pending.pop(key, None)
         if not done.cancelled():
             done.exception()  # seen, even if nobody waits any more

@@ -55,7 +55,7 @@ async def running(
     """Runs a server from when `health` (a url) answers 200; yields its log file.
 
     Raises EngineError with the end of the log if it does not come up. Without a `log_folder` the
-    log is a temporary file, kept only when the start fails.
+    log is a temporary file, kept only when the start or what runs inside fails.
     """
     log = _log_file(name, log_folder)
     process = _start(command, log, environment or {})

@@ -39,6 +39,11 @@ class Remote:
         {"urls", "api_key", "served_model", "dialect", "timeout_s", "attempts", "patience_s"}
     )
 
+    @property
+    def concurrency(self) -> int:
+        """A moderate load for each server: what they stand is not known."""
+        return 64 * max(1, len(self.urls))
+
     @asynccontextmanager
     async def open(self, model: Model) -> AsyncIterator[Chat]:
         if not self.urls:

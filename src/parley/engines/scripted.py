@@ -58,6 +58,10 @@ class Scripted:
         if self.latency_s < 0 or self.fail_every < 0:
             raise ValueError("latency_s and fail_every must be >= 0")
 
+    @property
+    def concurrency(self) -> int:
+        return 64
+
     @asynccontextmanager
     async def open(self, model: Model) -> AsyncIterator[Chat]:
         script = self.script if callable(self.script) else _find(self.script)

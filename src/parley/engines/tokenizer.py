@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 import orjson
 
@@ -15,6 +15,8 @@ from parley.engines.wire import Dialect, template_arguments
 from parley.errors import ParleyError, RequestRefused
 from parley.protocols import Model
 from parley.types import Request
+
+T = TypeVar("T")
 
 _MOST_SINGLES = 64
 """Ids that are asked about one by one after one call."""
@@ -69,7 +71,7 @@ class ServerTokenizer:
         return await self._learn(ids, self._tokenized_chat(request, affinity), affinity)
 
     async def _learn(
-        self, ids: Sequence[int], lesson: Any, affinity: int
+        self, ids: Sequence[int], lesson: Awaitable[None], affinity: int
     ) -> tuple[bytes, ...] | None:
         """Learns from a tokenized text, then of what is left one id at a time."""
         try:
@@ -95,15 +97,16 @@ class ServerTokenizer:
         if not text:
             return
         if self._dialect == "llamacpp":
+            body = {"content": text, "with_pieces": True}
             found = await self._ask(
-                "tokenize", {"content": text, "with_pieces": True}, "tokens", affinity
+                "tokenize",
+                body,
+                lambda answer: [(t["id"], _bytes(t["piece"])) for t in answer["tokens"]],
+                affinity,
             )
-            ids = [token["id"] for token in found]
-            pieces = [_bytes(token["piece"]) for token in found]
-            self._vocabulary.learn(ids, pieces, [text])
+            self._vocabulary.learn([i for i, _ in found], [piece for _, piece in found], [text])
         else:
-            ask = {"prompt": text, "add_special_tokens": False}
-            await self._named(ask, [text], affinity)
+            await self._named({"prompt": text, "add_special_tokens": False}, [text], affinity)
 
     async def _tokenized_chat(self, request: Request, affinity: int) -> None:
         ask: dict[str, Any] = {
@@ -115,32 +118,42 @@ class ServerTokenizer:
 
     async def _named(self, ask: dict[str, Any], texts: Sequence[str], affinity: int) -> None:
         """vLLM: ids with the tokenizer's own names of them."""
-        body = {"model": self._served, "return_token_strs": True, **ask}
-        ids, strings = await self._ask("tokenize", body, ("tokens", "token_strs"), affinity)
-        if strings:
-            self._vocabulary.learn_strings(ids, strings, texts)
+        found = await self._ask(
+            "tokenize",
+            {"model": self._served, "return_token_strs": True, **ask},
+            lambda answer: [
+                (i, str(name))
+                for i, name in zip(answer["tokens"], answer.get("token_strs") or (), strict=True)
+            ],
+            affinity,
+        )
+        self._vocabulary.learn_strings([i for i, _ in found], [name for _, name in found], texts)
 
     async def _single(self, i: int, affinity: int) -> None:
         key = "content" if self._dialect == "llamacpp" else "prompt"
         body = {"model": self._served, "tokens": [i]}
-        self._vocabulary.learn_text(i, await self._ask("detokenize", body, key, affinity))
+        text = await self._ask("detokenize", body, lambda answer: str(answer[key]), affinity)
+        self._vocabulary.learn_text(i, text)
 
     async def _count(self, text: str) -> int:
         if self._dialect == "llamacpp":
-            return len(await self._ask("tokenize", {"content": text}, "tokens", 0))
+            return await self._ask(
+                "tokenize", {"content": text}, lambda answer: len(list(answer["tokens"])), 0
+            )
         body = {"model": self._served, "prompt": text, "add_special_tokens": False}
-        return int(await self._ask("tokenize", body, "count", 0))
+        return await self._ask("tokenize", body, lambda answer: int(answer["count"]), 0)
 
     async def _ask(
-        self, path: str, body: dict[str, Any], key: str | tuple[str, ...], affinity: int
-    ) -> Any:
-        def read(answer: Any) -> Any:
+        self, path: str, body: dict[str, Any], pick: Callable[[Any], T], affinity: int
+    ) -> T:
+        def read(answer: Any) -> T:
             try:
-                return answer[key] if isinstance(key, str) else tuple(answer[k] for k in key)
-            except (KeyError, TypeError):
-                raise ValueError(f"no {key} in the answer of /{path}") from None
+                return pick(answer)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                raise RequestRefused(f"/{path} answers in no known shape") from None
 
-        return (await self._transport.post(path, orjson.dumps(body), read, affinity=affinity)).value
+        sent = await self._transport.post(path, orjson.dumps(body), read, affinity=affinity)
+        return sent.value
 
 
 def _bytes(piece: str | list[int]) -> bytes:

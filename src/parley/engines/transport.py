@@ -36,7 +36,7 @@ class Backoff:
 
     def wait(self, failures: int) -> float:
         """Seconds to wait after so many failures: half to all of the doubled ceiling."""
-        ceiling = min(self.most_s, self.first_s * 2.0 ** (failures - 1))
+        ceiling = min(self.most_s, self.first_s * 2.0 ** min(failures - 1, 30))
         return ceiling * random.uniform(0.5, 1.0)
 
 

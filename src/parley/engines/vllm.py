@@ -19,7 +19,7 @@ from parley.errors import ConfigError, MissingExtra
 from parley.protocols import Chat, Model
 
 _SERVER = "vllm.entrypoints.openai.api_server"
-_SECRET = re.compile(r"token|key|secret|password", re.IGNORECASE)
+_SECRET = re.compile(r"(^|_)(token|key|secret|password)s?$", re.IGNORECASE)
 _RESERVED = frozenset(
     {"model", "revision", "served_model_name", "host", "port", "max_model_len"}
     | {"enable_prompt_tokens_details", "reasoning_parser", "api_key"}
@@ -71,6 +71,11 @@ class Vllm:
                     remedy="use model.name, model.revision, model.context, engine.port or "
                     "engine.reasoning_parser",
                 )
+
+    @property
+    def concurrency(self) -> int:
+        """As many as vLLM decodes at once: its own default is 256."""
+        return int(self.args.get("max_num_seqs", 256))
 
     @asynccontextmanager
     async def open(self, model: Model) -> AsyncIterator[Chat]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from parley.parsing import section
 from parley.prompt import fill
-from parley.publishing import Fallback, fall_back, part_message, with_data
-from parley.types import Cue, Demo, Draft, Message
+from parley.publishing import Fallback, fall_back, part_message, record_message
+from parley.types import Cue, Demo, Draft, Message, Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """Only what the role is there to produce: with split evidence, the surfaced fact."""
+    """Only what the role is there to produce: with split evidence, the surfaced fact.
+
+    It is sent without its label; beside evidence or a candidate each has a labelled line.
+    """
 
     thinks: ClassVar[bool] = True
     max_asks: ClassVar[int] = 0
@@ -41,14 +44,16 @@ class Artifact:
     def project(self, draft: Draft) -> Message:
         output, labels = draft.outputs[0], self._labels(draft.cue)
         stops = (*labels, "Evidence", "Candidate", "Answer")
-        found = {label: section(output.visible, label, stops) for label in labels}
-        spans = {label: span for label, span in found.items() if span}
-        if labels[0] not in spans:
+        spans = [section(output.visible, label, stops) or (0, 0) for label in labels]
+        values = [output.visible[start:end] for start, end in spans]
+        data = {label: value for label, value in zip(labels, values, strict=True) if value}
+        if not values[0] or output.truncated_in_thinking:
             return fall_back(output, self.fallback, "unparsed")
-        message = part_message(output, list(spans.values()))
-        return with_data(
-            message, {label: output.visible[a:b].strip() for label, (a, b) in spans.items()}
-        )
+        if len(labels) == 1:
+            return replace(part_message(output, spans[0], self.fallback), data=data)
+        written = [(start, end) for start, end in spans if start < end]
+        status: Status = "ok" if len(data) == len(labels) else "missing_fields"
+        return record_message(output, data, written, status)
 
     def example(self, demo: Demo, cue: Cue) -> str:
         values = {cue.seat.label: demo.fact, "Evidence": demo.evidence, "Candidate": demo.answer}

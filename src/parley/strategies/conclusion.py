@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from parley.parsing import section
 from parley.prompt import fill
-from parley.publishing import Fallback, fall_back, part_message, visible_message
+from parley.publishing import Fallback, part_message, visible_message
 from parley.types import Cue, Demo, Draft, Message
 
 
@@ -36,10 +36,7 @@ class Conclusion:
         output = draft.outputs[0]
         if self.portion == "visible":
             return visible_message(output)
-        span = section(output.visible, "Conclusion")
-        return (
-            part_message(output, [span]) if span else fall_back(output, self.fallback, "unparsed")
-        )
+        return part_message(output, section(output.visible, "Conclusion"), self.fallback)
 
     def example(self, demo: Demo, cue: Cue) -> str:
         free = f"{demo.fact} {demo.need}"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
+from parley.labels import labelled
 from parley.parsing import parse_record
 from parley.prompt import fill
-from parley.publishing import Fallback, fall_back
-from parley.types import Cue, Demo, Draft, Message, Span, Status
+from parley.publishing import Fallback, fall_back, record_message
+from parley.types import Cue, Demo, Draft, Message, Status
 
 Field = Literal["Action", "State", "Result"]
 
@@ -51,27 +53,29 @@ class Pact:
         }
 
     def instruct(self, cue: Cue) -> str:
-        lines = [f"pact_{name.lower()}" for name in self.fields]
-        return "\n".join(fill(name) for name in ("speak_pact", *lines))
+        head = "speak_pact_json" if self.structured else "speak_pact"
+        return "\n".join(map(fill, (head, *(f"pact_{name.lower()}" for name in self.fields))))
 
     def project(self, draft: Draft) -> Message:
         output = draft.outputs[0]
         record = parse_record(output.visible, self.fields)
-        data: dict[str, str] = {
-            name: record.data[name] for name in self.fields if record.data.get(name)
-        }
+        # A field that was not asked for ends the one above it, so that an ablated field stays out.
+        data = {name: self._own(value) for name, value in record.data.items()}
+        data = {name: value for name, value in data.items() if value}
         if not data:
             return fall_back(output, self.fallback, "unparsed")
-        status: Status = record.status
-        if output.finish == "length" and status == "ok":
-            status = "truncated"
-        text = "\n".join(f"{name}: {value}" for name, value in data.items())
-        # Written just as it is sent, the labels are published too; else only the values are.
-        as_sent = output.visible.strip() == text
-        spans = [(0, len(output.visible))] if as_sent else sorted(set(record.spans))
-        kept = tuple(Span(output=0, source="visible", start=a, end=b) for a, b in spans)
-        return Message(text=text, status=status, data=data, kept=kept)
+        spans = [(a, a + len(self._own(output.visible[a:b]))) for a, b in record.spans]
+        status: Status = record.status if len(data) == len(record.data) else "missing_fields"
+        return record_message(output, data, spans, status)
+
+    def _own(self, value: str) -> str:
+        others = tuple(name for name in get_args(Field) if name not in self.fields)
+        found = labelled(value, others) if others else []
+        return value[: found[0].start].rstrip() if found else value
 
     def example(self, demo: Demo, cue: Cue) -> str:
         values = {"Action": demo.need, "State": demo.fact, "Result": demo.result}
-        return "\n".join(f"{name}: {values[name]}" for name in self.fields)
+        chosen = {name: values[name] for name in self.fields}
+        if self.structured:
+            return json.dumps(chosen, ensure_ascii=False)
+        return "\n".join(f"{name}: {value}" for name, value in chosen.items())

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from parley.parsing import section
 from parley.prompt import fill
-from parley.publishing import Fallback, fall_back, part_message, visible_message
+from parley.publishing import Fallback, part_message, visible_message
 from parley.types import Ask, Cue, Demo, Draft, Message
 
 
@@ -20,7 +20,7 @@ class Summary:
 
     by: Literal["same_turn", "call"] = "same_turn"
     """`same_turn`: the output ends in a "Summary:" line; `call`: a second call to the same seat
-    sums its draft up, whose tokens count too."""
+    sums its draft up, whose tokens count too. There is no such call for a draft without text."""
     fallback: Fallback = "visible"
     """What `same_turn` sends when there is no such line."""
     answer_thinks: bool = True
@@ -36,14 +36,14 @@ class Summary:
 
     def project(self, draft: Draft) -> Message | Ask:
         if self.by == "call":
+            speech = visible_message(draft.outputs[0])
+            if not speech.text:
+                return speech
             if len(draft.outputs) == 1:
                 return Ask(kind="summary", text=fill("ask_summary"))
             return visible_message(draft.outputs[1], number=1)
         output = draft.outputs[0]
-        span = section(output.visible, "Summary")
-        return (
-            part_message(output, [span]) if span else fall_back(output, self.fallback, "unparsed")
-        )
+        return part_message(output, section(output.visible, "Summary"), self.fallback)
 
     def example(self, demo: Demo, cue: Cue) -> str:
         free = f"{demo.fact} {demo.need}"

@@ -29,7 +29,8 @@ class SplitEvidence:
     Who answers: the seat of turn number `turns`, always agent B as `turns` is even. Exit rule,
     with `early_exit`: from the second turn on, a published message with a line that starts with
     "Answer:" ends the exchange, and that line is the answer. The rule reads messages, never raw
-    output, so a strategy that lets no such line through plays all turns.
+    output, so a strategy that lets no such line through plays all turns. A line in reasoning that
+    was published does not count.
     """
 
     turns: int = 4
@@ -81,4 +82,9 @@ class SplitEvidence:
     def _closed(self, history: tuple[Turn, ...]) -> str | None:
         if not self.early_exit or len(history) < 2 or history[-1].message is None:
             return None
-        return final_answer(history[-1].message.text)
+        message = history[-1].message
+        if any(span.source == "reasoning" for span in message.kept):
+            # An answer weighed in published reasoning closes nothing, as it would not be graded.
+            shown = [span for span in message.kept if span.source == "visible"]
+            return final_answer("".join(history[-1].visible[s.start : s.end] for s in shown))
+        return final_answer(message.text)

@@ -15,6 +15,7 @@ from parley.types import Problem
 from parley.world import ADJECTIVES, ASIDES, COMPARISONS, FIRST_NAMES, HOPS, NAMES, NOUNS
 
 THOUSAND = Fictional(problems=1000).load().problems
+RIVALLED = Fictional(problems=1000, rivals=1).load().problems
 NAME = re.compile(r"(?:The )?[A-Z][a-z]+(?: [A-Z][a-z]+)+")
 
 
@@ -52,12 +53,16 @@ def test_no_word_serves_two_kinds_of_name_or_stands_in_a_sentence() -> None:
 
 
 def test_distractors_state_relations_that_no_question_asks_for() -> None:
-    asked_for = {hop.states.replace("{o}", "") for hop in HOPS} | {c[1] for c in COMPARISONS}
-    assert not asked_for & {text for _, text in ASIDES}
+    asides = {states for _, states in ASIDES}
+    assert not asides & {hop.states.replace("{o}", "{s}") for hop in HOPS}
+    for problem in THOUSAND:
+        for paragraph in (p for share in problem.shares for p in share):
+            stated = paragraph.text.replace(paragraph.title, "{s}")
+            assert (stated in asides) is (paragraph.text not in problem.facts), problem.id
 
 
 def test_no_half_of_a_thousand_problems_holds_an_answer() -> None:
-    for problem in THOUSAND:
+    for problem in THOUSAND + RIVALLED:
         near, far = halves(problem)
         assert problem.facts[0] in near, problem.id
         assert problem.facts[0] not in far, problem.id
@@ -97,7 +102,7 @@ def check_compared(problem: Problem, near: str, far: str) -> None:
 
 
 def test_no_distractor_names_what_gold_or_question_name() -> None:
-    for problem in THOUSAND:
+    for problem in THOUSAND + RIVALLED:
         gold = asked(problem) | set().union(*map(named, problem.facts))
         paragraphs = [p for share in problem.shares for p in share]
         others = [p for p in paragraphs if p.text not in problem.facts]
@@ -111,7 +116,7 @@ def test_no_distractor_names_what_gold_or_question_name() -> None:
 
 
 def test_names_of_a_problem_share_no_word() -> None:
-    for problem in THOUSAND:
+    for problem in THOUSAND + RIVALLED:
         text = " / ".join(p.text for share in problem.shares for p in share)
         names = {name for name in named(text) if name != "The"}
         for one, two in itertools.combinations(names, 2):
@@ -130,7 +135,7 @@ def test_the_answers_are_right() -> None:
             assert (values[0] == values[1]) is (problem.answers == ("yes",))
 
 
-def test_a_bridge_cannot_be_guessed_by_elimination_unless_rivals_are_off() -> None:
+def test_rivals_state_the_relation_asked_for_in_the_half_of_the_answer() -> None:
     for rivals in (0, 1, 2):
         for problem in Fictional(problems=200, rivals=rivals).load().problems:
             if problem.kind != "bridge":
@@ -180,9 +185,9 @@ def test_a_problem_does_not_depend_on_how_many_there_are() -> None:
 
 def test_the_generator_is_pinned_so_that_a_change_raises_its_version() -> None:
     first = THOUSAND[0]
-    assert first.question == "In which town was the person who composed The Grand Needle born?"
+    assert first.question == "In which town was the composer of The Grand Needle born?"
     assert first.answers == ("Lemon Junction",)
-    assert Fictional().load().source == "generator:1 seed=42 distractors=2 rivals=1"
+    assert Fictional().load().source == "generator:1 seed=42 distractors=2 rivals=0"
 
 
 def test_worked_examples_name_nothing_of_this_world() -> None:
@@ -201,8 +206,7 @@ def test_worked_examples_name_nothing_of_this_world() -> None:
 
 @pytest.mark.parametrize("distractors", [0, 1, 4, len(ASIDES)])
 def test_any_number_of_distractors_up_to_the_relations_there_are(distractors: int) -> None:
-    rivals = min(1, distractors)
-    problems = Fictional(problems=30, distractors=distractors, rivals=rivals).load().problems
+    problems = Fictional(problems=30, distractors=distractors).load().problems
     assert {len(share) for p in problems for share in p.shares} == {1 + distractors}
     full = Fictional(problems=10, distractors=len(ASIDES), rivals=len(ASIDES)).load()
     assert len(full.problems) == 10

@@ -1,0 +1,78 @@
+"""What a seat reads on its turn: which messages reach it, and how its prompt is laid out."""
+
+from __future__ import annotations
+
+from parley.arm import Arm
+from parley.calls import Run
+from parley.examples import examples
+from parley.prompt import cue_segment, fill, heard, segment, system, view
+from parley.types import Cue, Message, Problem, Segment, Turn
+
+Changed = tuple[tuple[int, str | None], ...]
+"""(turn, text as heard) of each message that the channel changed; None where it was dropped."""
+
+
+def compose(
+    run: Run, problem: Problem, history: tuple[Turn, ...], cue: Cue
+) -> tuple[tuple[Segment, ...], Changed]:
+    """The prompt of a turn, and what the channel changed of the messages it hears.
+
+    What never changes for a seat comes first, for prefix caches. Without worked examples the
+    instruction stands at the end, where a model heeds it best. With them it stands before them,
+    for both kinds of turn: they show how it is followed, and end like the real turn does.
+    """
+    arm = run.arm
+    told, changed = hear(run, history, cue)
+    others = [seat.title for seat in arm.topology.seats if seat.name != cue.seat.name]
+    prompted = arm.model.reasoning == "prompted"
+    speaking, answering = (
+        instruction(arm, words, thinks=thinks)
+        for words, thinks in (
+            (speech_words(arm, cue), arm.strategy.thinks),
+            (arm.benchmark.answer_format(problem), arm.strategy.answer_thinks),
+        )
+    )
+    first: tuple[Segment, ...] = ()
+    last: tuple[Segment, ...] = ()
+    if arm.shots:
+        both = (("write_message", speaking), ("write_answer", answering))
+        text = "\n".join(fill(name, words=words) for name, words in both if words)
+        first = (segment("instruction", text, role="system"),)
+    elif words := answering if cue.answers else speaking:
+        last = (segment("instruction", words),)
+    segments = (
+        system(cue.seat, others),
+        *first,
+        *examples(arm.topology, arm.strategy, shots=arm.shots, prompted=prompted),
+        *view(problem, cue.seat),
+        *told,
+        *last,
+        cue_segment(cue.seat, answers=cue.answers),
+    )
+    return segments, changed
+
+
+def hear(run: Run, history: tuple[Turn, ...], cue: Cue) -> tuple[list[Segment], Changed]:
+    """The messages that reach the cued seat through the channel, and those it changed."""
+    told: list[Segment] = []
+    changed: list[tuple[int, str | None]] = []
+    for source in cue.hears:
+        written = history[source].message or Message(text=history[source].visible)
+        received = run.arm.channel.deliver(written, source, cue, run.recorded)
+        if received is None or received.text != written.text:
+            changed.append((source, received.text if received else None))
+        if received is not None:
+            told.append(heard(history[source].title, received.text, source))
+    return told, tuple(changed)
+
+
+def speech_words(arm: Arm, cue: Cue) -> str:
+    """What a seat is told to write in a message: the strategy's words, and the topology's."""
+    return "\n".join(words for words in (arm.strategy.instruct(cue), arm.topology.note) if words)
+
+
+def instruction(arm: Arm, words: str, *, thinks: bool) -> str:
+    """The words; a model without native thinking is also told how to think."""
+    if thinks and arm.model.reasoning == "prompted":
+        return f"{fill('reason')}\n{words}"
+    return words
