@@ -20,6 +20,8 @@ from parley.rehearsal import prompt_hash
 
 PARTS = ("benchmark", "topology", "strategy", "channel", "model", "engine", "sampling")
 GROUPS = (*PARTS, "tracker")
+_NOTED = ("arm", "experiment", "choices", "config_folders")
+"""Keys that composing leaves behind."""
 
 
 def config_folder() -> Path:
@@ -33,8 +35,22 @@ def available(group: str) -> list[str]:
     return sorted(path.stem for path in (config_folder() / group).glob("*.yaml"))
 
 
+def study_keys() -> list[str]:
+    """The study's own settings, beside the groups."""
+    lines = (config_folder() / "study.yaml").read_text(encoding="utf-8").split("\n")
+    keys = [line.split(":")[0] for line in lines if line[:1].isalpha() and ":" in line]
+    return [key for key in keys if key not in ("defaults", "hydra")]
+
+
 def build_arm(values: Mapping[str, Any]) -> Arm:
     """The arm that a resolved config describes. Raises ConfigError."""
+    known = {*GROUPS, *study_keys(), *_NOTED}
+    if unknown := [key for key in values if key not in known and not key.startswith("_")]:
+        raise ConfigError(
+            f"{unknown[0]}: a study has no such setting",
+            allowed=", ".join((*GROUPS, *study_keys())),
+            remedy="check the spelling; names of your own, for interpolation, start with _",
+        )
     packages = _packages(values)
     nodes = {name: _node(values, name) for name in PARTS}
     parts = {name: build(nodes[name], where=name, packages=packages) for name in PARTS}

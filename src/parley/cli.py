@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -31,6 +32,35 @@ def dispatch(arguments: list[str]) -> int:
     """Runs one command line and returns its exit code."""
     traceback = "--traceback" in arguments
     arguments = [argument for argument in arguments if argument != "--traceback"]
+    try:
+        code = _perform(arguments)
+        # Here, where a reader that has gone away can still be told apart from a mistake.
+        sys.stdout.flush()
+        return code
+    except ParleyError as error:
+        if traceback:
+            raise
+        print(f"parley {arguments[0]}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nstopped; the same command resumes", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of a pipe has gone, as with `parley show DIR | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if traceback:
+            raise
+        print(
+            f"parley {arguments[0]}: unexpected {type(error).__name__}: {error}\n"
+            "  next:    the same command with --traceback shows where; what was recorded is kept",
+            file=sys.stderr,
+        )
+        return 1
+
+
+def _perform(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(usage())
         return 0
@@ -41,23 +71,14 @@ def dispatch(arguments: list[str]) -> int:
         return 0
     name, rest = arguments[0], arguments[1:]
     if name not in COMMANDS:
-        print(f"parley: no command {name!r}\n  allowed: {', '.join(COMMANDS)}", file=sys.stderr)
+        print(
+            f"parley: no command {name!r}\n  allowed: {', '.join(COMMANDS)}\n"
+            "  next:    `parley --help` says what each does",
+            file=sys.stderr,
+        )
         return 2
-    try:
-        code: int = importlib.import_module(f"parley.commands.{name}").command(rest)
-        return code
-    except ParleyError as error:
-        if traceback:
-            raise
-        print(f"parley {name}: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("\nstopped; the same command resumes", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # The reader of a pipe has gone, as with `parley show DIR | head`.
-        sys.stderr.close()
-        return 0
+    code: int = importlib.import_module(f"parley.commands.{name}").command(rest)
+    return code
 
 
 def usage() -> str:

@@ -110,7 +110,7 @@ def _refused(kind: Any, where: str, error: ValidationError) -> ConfigError:
     shown = "" if isinstance(given, dict) or first["type"] == "missing" else f" (got {given!r})"
     quoted = "a text that looks like a number needs quotes: key='\"073\"'"
     return ConfigError(
-        f"{key}: {first['msg']}{shown}",
+        f"{key}: {first['msg'].removeprefix('Value error, ')}{shown}",
         allowed=_described(kind, first["loc"]),
         remedy=quoted if "string" in first["type"] else f"set {key} to an allowed value",
     )

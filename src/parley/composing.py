@@ -37,7 +37,7 @@ def compose(
     if arm.shots:
         both = (("write_message", speaking), ("write_answer", answering))
         text = "\n".join(fill(name, words=words) for name, words in both if words)
-        first = (segment("instruction", text, role="system"),)
+        first = (segment("instruction", text, role="system"),) if text else ()
     elif words := answering if cue.answers else speaking:
         last = (segment("instruction", words),)
     segments = (

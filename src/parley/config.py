@@ -6,15 +6,20 @@ makes the objects; both a single run and a sweep end in the same `run_study(arms
 
 from __future__ import annotations
 
+import difflib
+import io
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from parley.arm import Arm
-from parley.building import GROUPS, build_arm, build_tracker, config_folder
+from parley.building import GROUPS, build_arm, build_tracker, config_folder, study_keys
 from parley.errors import ConfigError, ParleyError
+from parley.redaction import redact_text
 
 Job = tuple[list[str], Any]
 """A job's overrides, and its composed config or the error of composing it."""
@@ -30,6 +35,7 @@ def compose(arguments: Sequence[str], act: Callable[[list[Job]], None]) -> None:
     from hydra.core.hydra_config import HydraConfig
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
 
     single: list[Job] = []
 
@@ -45,15 +51,18 @@ def compose(arguments: Sequence[str], act: Callable[[list[Job]], None]) -> None:
     task.batch = batch  # type: ignore[attr-defined]
     # Makes Hydra raise what it would print with its own exit code.
     os.environ["HYDRA_FULL_ERROR"] = "1"
-    before = sys.argv
+    before, shown = sys.argv, io.StringIO()
     sys.argv = ["parley run", *arguments]
+    showing = {"--cfg", "-c", "--info", "-i"} & set(arguments)
     try:
         folder = str(config_folder())
-        hydra.main(version_base="1.3", config_path=folder, config_name="study")(task)()
-    except (HydraException, OmegaConfBaseException) as error:
+        with redirect_stdout(shown) if showing else nullcontext():
+            hydra.main(version_base="1.3", config_path=folder, config_name="study")(task)()
+    except (HydraException, OmegaConfBaseException, YAMLError) as error:
         raise explain(error) from error
     finally:
         sys.argv = before
+    print(redact_text(shown.getvalue()), end="")
     if single:
         act(single)
 
@@ -64,6 +73,7 @@ def compose_one(overrides: Sequence[str], folders: Sequence[Path] = ()) -> Any:
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
 
     GlobalHydra.instance().clear()
     searched = [f"hydra.searchpath=[{','.join(f'file://{folder}' for folder in folders)}]"]
@@ -73,7 +83,7 @@ def compose_one(overrides: Sequence[str], folders: Sequence[Path] = ()) -> Any:
                 "study", [*overrides, *(searched if folders else [])], return_hydra_config=True
             )
             return with_choices(config, dict(config.hydra.runtime.choices))
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, YAMLError) as error:
         raise explain(error) from error
 
 
@@ -94,26 +104,50 @@ def with_choices(config: Any, choices: Mapping[str, Any]) -> Any:
     return config
 
 
-def explain(error: Exception) -> ConfigError:
-    """Hydra's message, with what is allowed and what to do next."""
-    text = str(error).strip()
-    causes = [text]
-    inner: BaseException | None = error.__cause__ or error.__context__
-    while inner is not None and len(causes) < 3:
-        causes.append(str(inner).strip().splitlines()[0] if str(inner).strip() else "")
-        inner = inner.__cause__ or inner.__context__
-    top = ", ".join((*GROUPS, *_plain_keys()))
+def explain(error: BaseException) -> ConfigError:
+    """Hydra's message without its machinery, what is allowed there, and what to do next."""
+    chain: list[BaseException] = [error]
+    while (inner := chain[-1].__cause__ or chain[-1].__context__) and len(chain) < 6:
+        chain.append(inner)
+    allowed = next((found for one in chain if (found := _allowed(one))), [])
+    said = [line for one in chain for line in _told(one)]
+    unknown = re.search(r"Could not (?:override|find) '([^']+)'", "\n".join(said))
+    close: list[str] = []
+    if unknown and allowed:
+        close = difflib.get_close_matches(re.split(r"[./]", unknown[1])[-1], allowed, n=1)
+    shown = "`parley run --help` lists the choices of every group, `--cfg job` shows the config"
     return ConfigError(
-        "\n".join(dict.fromkeys(cause for cause in causes if cause)),
-        allowed=top,
-        remedy="`parley run --help` lists the choices of every group, `--cfg job` shows the config",
+        redact_text("\n".join(dict.fromkeys(said))),
+        allowed=", ".join(allowed),
+        remedy=f"did you mean '{close[0]}'? {shown}" if close else shown,
     )
 
 
-def _plain_keys() -> list[str]:
-    lines = (config_folder() / "study.yaml").read_text(encoding="utf-8").split("\n")
-    keys = [line.split(":")[0] for line in lines if line[:1].isalpha() and ":" in line]
-    return [key for key in keys if key not in ("defaults", "hydra")]
+def _told(error: BaseException) -> list[str]:
+    """The lines of a message that help a user: without Hydra's lists and its search path, and
+    without the hint that makes a misspelt key a new one."""
+    text = re.split(r"Available options|Config search path", str(error))[0]
+    text = re.sub(r"Key '[^']*' is not in struct", "there is no such setting", text)
+    noise = (
+        "None",
+        "See https://hydra.cc",
+        "To append to your config",
+        "full_key:",
+        "object_type=",
+    )
+    lines = (line.strip() for line in text.split("\n"))
+    return [line for line in lines if line and not line.startswith(noise)]
+
+
+def _allowed(error: BaseException) -> list[str]:
+    """The choices of a group, or the keys beside an unknown one."""
+    if options := getattr(error, "options", None):
+        return list(options)
+    parent = getattr(error, "parent_node", None)
+    if parent is None:
+        return []
+    keys = [str(key) for key in parent if key != "_target_"]
+    return [*GROUPS, *study_keys()] if "study" in keys else keys
 
 
 def resolve(config: Any) -> dict[str, Any]:
@@ -142,7 +176,7 @@ def arms(jobs: Sequence[Job]) -> tuple[list[Arm], dict[str, Any], dict[str, str]
             values = values or resolved
             built.append(build_arm(resolved))
         except ParleyError as error:
-            failures[" ".join(overrides) or "this run"] = str(error)
+            failures[redact_text(" ".join(overrides)) or "this run"] = str(error)
     return built, values, failures
 
 

@@ -114,13 +114,13 @@ def prepare(
     """Loads data, opens the folders and finds what is left to do, arm by arm."""
     loaded: list[tuple[Benchmark, Dataset]] = []
     works: list[Work] = []
-    for given in arms:
+    for arm in arms:
         try:
-            dataset = next((data for known, data in loaded if known == given.benchmark), None)
+            dataset = next((data for known, data in loaded if known == arm.benchmark), None)
             if dataset is None:
-                dataset = given.benchmark.load()
-                loaded.append((given.benchmark, dataset))
-            arm = with_data(given, dataset.source)
+                dataset = arm.benchmark.load()
+                loaded.append((arm.benchmark, dataset))
+            arm = with_data(arm, dataset.source)
             if any((work.arm.study, work.arm.name) == (arm.study, arm.name) for work in works):
                 raise ConfigError(
                     f"two arms of the study are the same: {arm.name}",
@@ -131,7 +131,7 @@ def prepare(
             works.append(work)
             outcome.folders.append(work.writer.folder)
         except (Exception, SystemExit) as error:
-            outcome.failures[given.name] = explained(error)
+            outcome.failures[arm.name] = explained(error)
     return works
 
 

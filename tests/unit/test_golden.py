@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from core_cases import THOUGHT, arm, play, problem
-from parley.examples import examples
-from parley.prompt import messages, rebuild, render
+from core_cases import THOUGHT, Messages, arm, play, problem
+from parley.prompt import rebuild
 from parley.protocols import Strategy
 from parley.strategies.artifact import Artifact
 from parley.strategies.concise import Concise
@@ -111,14 +110,17 @@ def written(episode: Episode) -> str:
             thinking = "on" if call.thinking else "off"
             head = f"{turn.title} {role}; call '{call.kind}', thinking {thinking}"
             lines.append(f"=== turn {turn.index}: {head}")
-            for name, text in rebuild(episode, turn, call, ()):
-                lines += [f"--- {name}", text.removesuffix("\n")]
+            lines += prompt_lines(rebuild(episode, turn, call, ()))
             lines += [f"--- reasoning of turn {turn.index}", call.reasoning or "(none)"]
             lines += [f"--- visible text of turn {turn.index}", call.visible]
         if turn.message:
             lines += [f"--- MESSAGE of turn {turn.index} ({turn.message.status})"]
             lines += [turn.message.text]
     return "\n".join(lines) + "\n"
+
+
+def prompt_lines(sent: Messages) -> list[str]:
+    return [line for role, text in sent for line in (f"--- {role}", text.removesuffix("\n"))]
 
 
 @pytest.mark.parametrize("reasoning", ["native", "prompted"])
@@ -149,24 +151,32 @@ async def test_without_reasoning_prompts_are_those_of_a_native_reasoner(variant:
     assert bare.sent == native.sent
 
 
-@pytest.mark.parametrize("prompted", [False, True])
+@pytest.mark.parametrize("reasoning", ["native", "prompted"])
 @pytest.mark.parametrize("variant", VARIANTS)
-async def test_worked_examples(variant: str, prompted: bool, golden: Golden) -> None:
-    """Two shots add the same messages after the system text, in every prompt of a speech."""
+async def test_worked_examples(variant: str, reasoning: str, golden: Golden) -> None:
+    """Two shots put the instructions into the system text and examples behind it, the same in
+    every prompt of a speech; messages and what is asked beyond a speech stay as they are."""
     strategy, visible = VARIANTS[variant]
-    reasoning = "prompted" if prompted else "native"
-    shots = examples(SplitEvidence(), strategy, shots=2, prompted=prompted)
-    block = messages(shots, render(shots, ()))
-    lines = [line for role, text in block for line in (f"--- {role}", text.removesuffix("\n"))]
-    golden(f"{variant}.{reasoning}.examples.txt", "\n".join(lines) + "\n")
     answers = raw_outputs(strategy, visible, reasoning)
     bare, without = await play(arm(strategy, reasoning=reasoning), answers)
     shown, with_two = await play(arm(strategy, reasoning=reasoning, shots=2), answers)
-    assert [t.message for t in shown.turns] == [t.message for t in bare.turns]
-    kinds = [call.kind for turn in bare.turns for call in turn.calls]
-    for kind, short, long in zip(kinds, without.sent, with_two.sent, strict=True):
-        added = block if kind == "speak" else ()
-        assert long == (short[0], *added, *short[1:])
+    golden(f"{variant}.{reasoning}.examples.txt", "\n".join(prompt_lines(with_two.sent[0])) + "\n")
+    assert [turn.message for turn in shown.turns] == [turn.message for turn in bare.turns]
+    *opening, _ = with_two.sent[0]
+    plain = [call for turn in bare.turns for call in turn.calls]
+    for call, short, long in zip(plain, without.sent, with_two.sent, strict=True):
+        if call.kind != "speak":
+            assert long == short
+            continue
+        (told,) = [
+            text
+            for part, _, text, _ in (bare.segments[place] for place in call.prompt)
+            if part == "instruction"
+        ]
+        assert list(long[:-1]) == opening
+        assert opening[0][1].startswith(short[0][1])
+        assert told.rstrip() in opening[0][1]
+        assert long[-1] == ("user", short[-1][1].replace(told, "", 1))
 
 
 async def test_a_message_may_end_the_exchange(golden: Golden) -> None:

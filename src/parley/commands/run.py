@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 
 from parley import config
+from parley.archive import EPISODES
 from parley.arm import Arm
 from parley.building import share, texts, whole
 from parley.console import wide_console
@@ -47,6 +48,8 @@ def perform(jobs: Sequence[config.Job]) -> int:
         outcome = asyncio.run(execute(arms, values, tracker, console))
         outcome.failures |= failures
         report(outcome, tracker, console)
+    except asyncio.CancelledError:  # SIGTERM
+        raise KeyboardInterrupt from None
     finally:
         tracker.close()
     return 1 if outcome.failures or outcome.stopped or outcome.errors else 0
@@ -85,7 +88,8 @@ def report(outcome: Outcome, tracker: Tracker, console: Console) -> list[Any]:
     from parley.analysis.tables import to_rich
 
     tables = []
-    for study in dict.fromkeys(folder.parent for folder in outcome.folders):
+    recorded = [folder for folder in outcome.folders if (folder / EPISODES).stat().st_size]
+    for study in dict.fromkeys(folder.parent for folder in recorded):
         written = write_report(study)
         tables.append(written.table)
         console.print(to_rich(written.table))

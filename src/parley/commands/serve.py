@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from parley import config
@@ -46,7 +47,8 @@ async def hold(engine: Any, model: Any) -> None:
         with suppress(NotImplementedError):
             asyncio.get_running_loop().add_signal_handler(sign, stop.set)
     print(f"starting {model.name} ...", flush=True)
-    async with engine.open(model) as chat:
+    # Without the registry: a published server would be found, and held in its place.
+    async with replace(engine, registry=None).open(model) as chat:
         url, name = chat.urls[0], key(engine, model)
         published = publish(folder, name, url, os.getpid())
         print(f"serving {model.name} at {url}; runs with the same engine and model use it")

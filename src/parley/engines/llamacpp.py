@@ -30,7 +30,8 @@ class LlamaCpp:
     slots: int = 8
     """Calls decoded at once; each has the whole of model.context. 8 is where two cores peak."""
     threads: int | None = None
-    """CPU threads; null leaves it to llama.cpp (the physical cores)."""
+    """CPU threads; null leaves it to llama.cpp (the physical cores). Its threads wait for each
+    other by spinning: on a machine that is busy otherwise, fewer are many times faster."""
     port: int | None = None
     """Port on 127.0.0.1; null takes a free one."""
     startup_timeout_s: float = 120.0
