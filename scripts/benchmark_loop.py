@@ -5,7 +5,7 @@
     python scripts/benchmark_loop.py --profile   where the loop's time goes
 
 A server in a process of its own speaks vLLM's dialect and answers at once. The loop runs a study
-of three strategies through `engine=remote`: prompts of about 600 words, client, parsing, ledger,
+of all strategies through `engine=remote`: prompts of about 600 words, client, parsing, ledger,
 store. The bare client then posts the very same bodies. Rounds alternate, since machines drift.
 """
 
@@ -37,7 +37,7 @@ from parley.study import Settings, run_study
 from parley.types import Episode
 
 CONCURRENCY = 256
-STRATEGIES = ("full", "conclusion", "pact")
+STRATEGIES = ("full", "concise", "conclusion", "summary", "artifact", "pact")
 MOST_RATIO = 2.5
 MOST_GROWTH_MB = 100
 WORDS_PER_SHARE = 450
@@ -46,7 +46,7 @@ WORDS_PER_SHARE = 450
 def main() -> int:
     """Prints what was measured; 1 where a bound is passed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
-    parser.add_argument("--problems", type=int, default=700, help="problems of each of three arms")
+    parser.add_argument("--problems", type=int, default=350, help="problems of each of six arms")
     parser.add_argument("--rounds", type=int, default=3, help="timed rounds of each side")
     parser.add_argument("--memory", action="store_true", help="grow over 20,000 episodes instead")
     parser.add_argument("--profile", action="store_true", help="profile one round of the loop")
@@ -78,7 +78,7 @@ class Bench:
         jobs = [(words, config.compose_one([*words, f"strategy={name}"])) for name in STRATEGIES]
         arms, _, failures = config.arms(jobs)
         if failures:
-            raise SystemExit("\n".join(failures.values()))
+            raise config.combined(failures)
         return arms
 
     def loop(self, arms: Sequence[Arm], tracker: Sampler) -> tuple[float, int]:

@@ -42,7 +42,7 @@ def episode(problem: str = "q1", sample: int = 0, **changes: Any) -> Episode:
         "kind": "bridge",
         "question": "Where?",
         "answers": ("Lyon",),
-        "segments": (("question", "Where?\n", None),),
+        "segments": (("question", "user", "Where?\n", None),),
         "turns": (),
         "answer": None,
         "score": Score(metrics={"f1": 1.0}, extracted="Lyon"),

@@ -23,7 +23,7 @@ strategies.* channels.* topologies.* benchmarks.*
 engines.guard engines.vocabulary engines.memo engines.address engines.failures engines.wire
 engines.transport engines.tokenizer engines.client engines.probe engines.process engines.registry
 engines.llamacpp_server engines.plausible engines.*
-arm components choosing calls episode rehearsal
+arm components choosing calls composing episode rehearsal
 progress provenance reuse tracking_rows tracking_wandb tracking upload study
 analysis.naming analysis.placing analysis.stats analysis.rescored analysis.style
 analysis.token_bars analysis.frontier analysis.frames analysis.tables analysis.notes
@@ -37,8 +37,8 @@ ALONE = ("strategies", "channels", "topologies", "benchmarks", "commands")
 """Folders whose files do not know each other."""
 
 RUNNING = frozenset(
-    {"arm", "building", "calls", "choosing", "components", "config", "engines", "episode"}
-    | {"examples", "progress", "provenance", "rehearsal", "reuse", "study", "tracking"}
+    {"arm", "building", "calls", "choosing", "components", "composing", "config", "engines"}
+    | {"episode", "examples", "progress", "provenance", "rehearsal", "reuse", "study", "tracking"}
     | {"tracking_rows", "tracking_wandb", "upload"}
     | {"strategies", "channels", "topologies", "benchmarks"}
 )

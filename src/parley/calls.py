@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import orjson
@@ -151,11 +151,17 @@ async def book(
     )
 
 
+_ASKED = tuple(field.name for field in fields(Request) if field.name != "affinity")
+"""What makes a request what it is; which server it goes to does not."""
+
+
 def hash_of(request: Request, served: str, model: Model) -> str:
     """Hash of the full request, the model's revision and how its chat template is called; equal
     hashes are the same call."""
-    body = [served, model.reasoning, dict(model.template), asdict(request) | {"affinity": 0}]
-    return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+    asked = {name: getattr(request, name) for name in _ASKED}
+    body = [served, model.reasoning, dict(model.template), asked]
+    text = orjson.dumps(body, default=dict, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(text).hexdigest()[:32]
 
 
 def recall(stored: Mapping[str, Any]) -> Completion:

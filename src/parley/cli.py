@@ -97,3 +97,7 @@ def usage() -> str:
             "--traceback shows where an error comes from.",
         ]
     )
+
+
+if __name__ == "__main__":
+    main()

@@ -11,6 +11,7 @@ import io
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
@@ -23,6 +24,8 @@ from parley.redaction import redact_text
 
 Job = tuple[list[str], Any]
 """A job's overrides, and its composed config or the error of composing it."""
+_SHOWING = frozenset({"--cfg", "-c", "--info", "-i", "--help", "-h", "--hydra-help"})
+"""Flags with which Hydra prints settings, secrets and all."""
 
 
 def compose(arguments: Sequence[str], act: Callable[[list[Job]], None]) -> None:
@@ -37,34 +40,45 @@ def compose(arguments: Sequence[str], act: Callable[[list[Job]], None]) -> None:
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
-    single: list[Job] = []
+    jobs: list[Job] = []
 
+    # Both only collect: inside its task Hydra would report an error in its own way.
     def task(config: Any) -> None:
-        # Acted on below: inside its task Hydra would report an error in its own way.
         chosen = dict(HydraConfig.get().runtime.choices)
-        single.append((list(arguments), with_choices(config, chosen)))
+        jobs.append((list(arguments), with_choices(config, chosen)))
 
-    def batch(jobs: list[Job]) -> list[None]:
-        act(jobs)
-        return [None for _ in jobs]
+    def batch(given: list[Job]) -> list[None]:
+        jobs.extend(given)
+        return [None for _ in given]
 
     task.batch = batch  # type: ignore[attr-defined]
     # Makes Hydra raise what it would print with its own exit code.
     os.environ["HYDRA_FULL_ERROR"] = "1"
     before, shown = sys.argv, io.StringIO()
-    sys.argv = ["parley run", *arguments]
-    showing = {"--cfg", "-c", "--info", "-i"} & set(arguments)
-    try:
-        folder = str(config_folder())
-        with redirect_stdout(shown) if showing else nullcontext():
-            hydra.main(version_base="1.3", config_path=folder, config_name="study")(task)()
-    except (HydraException, OmegaConfBaseException, YAMLError) as error:
-        raise explain(error) from error
-    finally:
-        sys.argv = before
-    print(redact_text(shown.getvalue()), end="")
-    if single:
-        act(single)
+    showing = {word.partition("=")[0] for word in arguments} & _SHOWING
+    # Hydra would keep the whole command line of a sweep, secrets and all, in the current folder.
+    with tempfile.TemporaryDirectory() as passing:
+        sys.argv = ["parley run", *_flags_first(arguments), f"hydra.sweep.dir={passing}"]
+        try:
+            folder = str(config_folder())
+            with redirect_stdout(shown) if showing else nullcontext():
+                hydra.main(version_base="1.3", config_path=folder, config_name="study")(task)()
+        except (HydraException, OmegaConfBaseException, YAMLError, ValueError) as error:
+            raise explain(error) from error
+        finally:
+            sys.argv = before
+            print(redact_text(shown.getvalue()), end="")
+    if jobs:
+        act(jobs)
+
+
+def _flags_first(arguments: Sequence[str]) -> list[str]:
+    """Hydra reads overrides in one row only; people put flags between them."""
+
+    def is_override(word: str) -> bool:
+        return ("=" in word[1:] and not word.startswith("-")) or word.startswith("~")
+
+    return sorted(arguments, key=is_override)
 
 
 def compose_one(overrides: Sequence[str], folders: Sequence[Path] = ()) -> Any:
@@ -83,7 +97,7 @@ def compose_one(overrides: Sequence[str], folders: Sequence[Path] = ()) -> Any:
                 "study", [*overrides, *(searched if folders else [])], return_hydra_config=True
             )
             return with_choices(config, dict(config.hydra.runtime.choices))
-    except (HydraException, OmegaConfBaseException, YAMLError) as error:
+    except (HydraException, OmegaConfBaseException, YAMLError, ValueError) as error:
         raise explain(error) from error
 
 
@@ -163,11 +177,11 @@ def resolve(config: Any) -> dict[str, Any]:
     return {str(key): value for key, value in values.items()}
 
 
-def arms(jobs: Sequence[Job]) -> tuple[list[Arm], dict[str, Any], dict[str, str]]:
+def arms(jobs: Sequence[Job]) -> tuple[list[Arm], dict[str, Any], dict[str, ParleyError]]:
     """Built arms, the first job's values, and what kept the other jobs from becoming arms."""
     built: list[Arm] = []
     values: dict[str, Any] = {}
-    failures: dict[str, str] = {}
+    failures: dict[str, ParleyError] = {}
     for overrides, config in jobs:
         try:
             if isinstance(config, Exception):
@@ -176,8 +190,15 @@ def arms(jobs: Sequence[Job]) -> tuple[list[Arm], dict[str, Any], dict[str, str]
             values = values or resolved
             built.append(build_arm(resolved))
         except ParleyError as error:
-            failures[redact_text(" ".join(overrides)) or "this run"] = str(error)
+            failures[redact_text(" ".join(overrides)) or "this run"] = error
     return built, values, failures
+
+
+def combined(failures: Mapping[str, ParleyError]) -> ParleyError:
+    """One error for all that kept jobs from becoming arms; of several, each with its job."""
+    if len(failures) == 1:
+        return next(iter(failures.values()))
+    return ParleyError("\n".join(f"{job}: {error}" for job, error in failures.items()))
 
 
 def tracker(values: Mapping[str, Any]) -> Any:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from parley.errors import ConfigError
-from parley.parsing import split_reasoning
+from parley.parsing import split_thought
 from parley.prompt import cue_segment, heard, segment, view
 from parley.protocols import Strategy, Topology
 from parley.templates import template
@@ -41,6 +42,16 @@ def examples(
     """
     if shots == 0:
         return ()
+    try:
+        return _written(topology, strategy, shots, prompted)  # type: ignore[arg-type]
+    except TypeError:  # a component that cannot be hashed: written out anew each time
+        return _written.__wrapped__(topology, strategy, shots, prompted)
+
+
+@lru_cache(maxsize=64)
+def _written(
+    topology: Topology, strategy: Strategy, shots: int, prompted: bool
+) -> tuple[Segment, ...]:
     name = f"examples_{topology.examples}.json"
     stored = json.loads(template(name)) if topology.examples else []
     if shots > len(stored):
@@ -103,7 +114,7 @@ def _speech(turn: Mapping[str, Any], strategy: Strategy, cue: Cue, prompted: boo
 
 
 def _raw(reasoning: str, visible: str) -> str:
-    return f"<think>\n{reasoning}\n</think>\n{visible}" if reasoning else visible
+    return f"Thought: {reasoning}\n{visible}" if reasoning else visible
 
 
 def _message(raw: str, fact: str, strategy: Strategy, cue: Cue) -> Message:
@@ -116,7 +127,7 @@ def _message(raw: str, fact: str, strategy: Strategy, cue: Cue) -> Message:
 
 
 def _output(raw: str) -> Completion:
-    split = split_reasoning(raw)
+    split = split_thought(raw)
     return Completion(
         reasoning=split.reasoning,
         visible=split.visible,

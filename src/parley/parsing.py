@@ -31,6 +31,9 @@ class Split:
     truncated_in_thinking: bool
 
 
+_THOUGHT = re.compile(r"\s*(?:\*\*)?Thought:(?:\*\*)?(?P<thought>[^\n]*)", re.IGNORECASE)
+
+
 def split_reasoning(
     text: str, *, reasoning: str = "", finish: str = "stop", opened: bool = False
 ) -> Split:
@@ -68,6 +71,38 @@ def split_reasoning(
         reasoning="\n\n".join(thoughts),
         visible=visible,
         truncated_in_thinking=cut and unfinished,
+    )
+
+
+def split_thought(text: str, *, finish: str = "stop") -> Split:
+    """Tells apart the reasoning of a model that is asked to think in a first line "Thought: ...".
+
+    Such a model has no think tags of its own: small ones copy a label far better than a tag.
+    Without the line all is visible; cut within the line, nothing is.
+    """
+    found = _THOUGHT.match(text)
+    if not found:
+        return Split(reasoning="", visible=text.strip(), truncated_in_thinking=False)
+    visible = text[found.end() :].strip()
+    return Split(
+        reasoning=found["thought"].strip(),
+        visible=visible,
+        truncated_in_thinking=finish != "stop" and not visible,
+    )
+
+
+def split_output(
+    text: str,
+    *,
+    prompted: bool,
+    reasoning: str = "",
+    finish: str = "stop",
+    opened: bool = False,
+) -> Split:
+    """The way a model reasons decides: by think tags, or `prompted` in a first line."""
+    split = split_reasoning(text, reasoning=reasoning, finish=finish, opened=opened)
+    return (
+        split_thought(split.visible, finish=finish) if prompted and not split.reasoning else split
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import groupby
 from string import Template
 
@@ -33,6 +34,7 @@ def neutralise(text: str, control: Sequence[str] = ()) -> str:
     return text
 
 
+@lru_cache(maxsize=1024)
 def fill(name: str, **values: str) -> str:
     """A packaged template with its `$placeholders` filled; a missing one is a KeyError."""
     return Template(template(name)).substitute(values)

@@ -183,8 +183,8 @@ class Model:
     context: int
     """Tokens that prompt and completion may fill together."""
     reasoning: str = "native"
-    """`native`: the chat template switches thinking; `prompted`: reasons in a block it is asked
-    to write (`<think>` ... `</think>`), for models without native thinking; `none`."""
+    """`native`: the chat template switches thinking; `prompted`: reasons in a first line
+    "Thought: ..." that it is asked to write, for models without native thinking; `none`."""
     revision: str | None = None
     """Pinned revision of a hub model."""
     control: tuple[str, ...] = ()

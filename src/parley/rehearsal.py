@@ -18,7 +18,7 @@ import orjson
 from parley.arm import Arm
 from parley.calls import Run
 from parley.episode import run_episode
-from parley.errors import ConfigError
+from parley.errors import ConfigError, ContextOverflow
 from parley.prompt import rebuild
 from parley.types import Completion, Episode, Paragraph, Problem, Request, Usage
 
@@ -57,12 +57,19 @@ class Silent:
 def rehearse(arm: Arm, problem: Problem, text: str = PLACEHOLDER) -> Episode:
     """The arm's episode on this problem, every output being `text`. May run inside a loop.
 
-    Raises ConfigError for settings that would fail every episode, such as too many shots.
+    Raises ConfigError for what would fail every episode: too many shots, or a mistake in a
+    component. An overflow is no such thing: it depends on the problem.
     """
     episode = _finish(run_episode(Run(arm=arm, chat=Silent(text=text)), problem, 0))
-    if episode.failure is not None and episode.failure.error == ConfigError.__name__:
-        raise ConfigError(episode.failure.message)
-    return episode
+    failure = episode.failure
+    if failure is None or failure.error == ContextOverflow.__name__:
+        return episode
+    if failure.error == ConfigError.__name__:
+        raise ConfigError(failure.message)
+    raise ConfigError(
+        f"an episode cannot be played: {failure.error}: {failure.message}",
+        remedy="mend the strategy, topology, channel or benchmark that raises it",
+    )
 
 
 def prompts(arm: Arm, problem: Problem) -> list[tuple[tuple[str, str], ...]]:

@@ -173,7 +173,11 @@ def _parquet(file: Path, content: bytes) -> Iterator[tuple[str, object]]:
 def _checked(rows: Iterable[tuple[str, object]]) -> Iterator[Row]:
     for place, value in rows:
         if not isinstance(value, Mapping):
-            raise DataError(f"{place}: not a JSON object but {type(value).__name__}")
+            raise DataError(
+                f"{place}: not a JSON object but {type(value).__name__}",
+                allowed="one object per problem",
+                remedy="mend or remove it",
+            )
         yield Row(data=value, place=place)
 
 

@@ -69,6 +69,9 @@ class Outcome:
     """The folders to which this run added episodes."""
     episodes: int = 0
     errors: Counter[str] = field(default_factory=Counter)
+    """Failed episodes by the class of their error."""
+    examples: dict[str, str] = field(default_factory=dict)
+    """The first message of each class of errors."""
     failures: dict[str, str] = field(default_factory=dict)
     """Arm -> why it could not be run at all, or to its end."""
     stopped: str = ""
@@ -225,8 +228,7 @@ async def _run_group(
 ) -> None:
     """All pending episodes of the arms that share one engine, a bounded number at once."""
     engine, model = group[0].arm.engine, group[0].arm.model
-    served: int = getattr(engine, "concurrency", 8)
-    concurrency = settings.concurrency or served
+    concurrency = settings.concurrency or engine.concurrency
     queue = interleaved(group)
     async with engine.open(model) as chat:
         runs = {work.writer.folder: Run(arm=work.arm, chat=chat, reuse=reuse) for work in group}
@@ -253,7 +255,8 @@ async def _run_group(
 def _count(outcome: Outcome, episode: Episode) -> None:
     outcome.episodes += 1
     if episode.failure is not None:
-        outcome.errors[f"{episode.failure.error}: {episode.failure.message}"] += 1
+        outcome.errors[episode.failure.error] += 1
+        outcome.examples.setdefault(episode.failure.error, episode.failure.message)
 
 
 def _stop_past_threshold(outcome: Outcome, settings: Settings) -> None:
@@ -263,7 +266,8 @@ def _stop_past_threshold(outcome: Outcome, settings: Settings) -> None:
     if failed > settings.max_error_rate * outcome.episodes:
         worst, n = outcome.errors.most_common(1)[0]
         raise RunStopped(
-            f"stopped: {failed} of {outcome.episodes} episodes failed, {n} with {worst}",
+            f"stopped: {failed} of {outcome.episodes} episodes failed, {n} with {worst}: "
+            + outcome.examples[worst].split("\n")[0],
             allowed=f"max_error_rate={settings.max_error_rate} of the episodes",
             remedy="mend the cause and run the same command again: it resumes",
         )

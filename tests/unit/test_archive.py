@@ -65,7 +65,7 @@ def test_ids_stay_strings_and_absent_numbers_null_e12(tmp_path: Path) -> None:
     (row,) = latest_rows(write(tmp_path, one))
     assert row["problem"] == "0073"
     assert row["score"]["extracted"] == "073"
-    assert row["segments"][0][2] is None
+    assert row["segments"][0][3] is None
 
 
 def test_nan_is_null_in_the_file_and_nan_again_when_read(tmp_path: Path) -> None:

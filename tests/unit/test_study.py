@@ -264,7 +264,8 @@ async def test_one_failure_among_many_is_one_row(tmp_path: Path) -> None:
     failed = [row for row in rows(tmp_path) if row["failure"]]
     assert (len(rows(tmp_path)), len(failed)) == (64, 1)
     assert failed[0]["failure"]["error"] == "TransportError"
-    assert outcome.errors == {"TransportError: reset": 1}
+    assert outcome.errors == {"TransportError": 1}
+    assert outcome.examples == {"TransportError": "reset"}
     assert status(tmp_path) == "stopped"  # a transport failure is left to repeat
 
 

@@ -13,7 +13,6 @@ from rich.table import Table
 from parley import config
 from parley.arm import Arm, with_data
 from parley.choosing import choose
-from parley.errors import ParleyError
 from parley.rehearsal import rehearse
 from parley.store import latest_rows
 from parley.types import Problem
@@ -46,7 +45,7 @@ def show(jobs: Sequence[config.Job]) -> None:
     """Prints the forecasts of all jobs. Raises ParleyError if one cannot be built."""
     arms, values, failures = config.arms(jobs)
     if failures:
-        raise ParleyError("\n".join(failures.values()))
+        raise config.combined(failures)
     forecasts = [forecast(arm, values) for arm in arms]
     table = Table(title=f"Plan of study {arms[0].study}", caption=_CAPTION, caption_justify="left")
     for column in (

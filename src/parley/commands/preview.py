@@ -11,7 +11,7 @@ from rich.markup import escape
 from parley import config
 from parley.arm import Arm
 from parley.choosing import choose
-from parley.errors import ConfigError, ParleyError
+from parley.errors import ConfigError
 from parley.rehearsal import PLACEHOLDER, prompts, rehearse
 from parley.types import Problem
 
@@ -26,7 +26,7 @@ def show(jobs: Sequence[config.Job]) -> None:
     """Prints the prompts of the first problem of the arm's sample. Raises ParleyError."""
     arms, values, failures = config.arms(jobs)
     if failures:
-        raise ParleyError("\n".join(failures.values()))
+        raise config.combined(failures)
     if len(arms) > 2:
         raise ConfigError(
             f"{len(arms)} arms to preview",

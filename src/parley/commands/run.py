@@ -41,12 +41,12 @@ def perform(jobs: Sequence[config.Job]) -> int:
     """Runs all jobs as one study (or several, by name) and prints the results."""
     arms, values, failures = config.arms(jobs)
     if not arms:
-        raise ParleyError("\n".join(failures.values()))
+        raise config.combined(failures)
     console = wide_console()
     tracker = config.tracker(values)
     try:
         outcome = asyncio.run(execute(arms, values, tracker, console))
-        outcome.failures |= failures
+        outcome.failures |= {job: str(error) for job, error in failures.items()}
         report(outcome, tracker, console)
     except asyncio.CancelledError:  # SIGTERM
         raise KeyboardInterrupt from None
@@ -105,8 +105,8 @@ def report(outcome: Outcome, tracker: Tracker, console: Console) -> list[Any]:
             with suppress(StoreError):
                 manifest = read_manifest(folder)
                 write_manifest(folder, replace(manifest, tracking=tracker.state))
-    for text, times in outcome.errors.most_common(5):
-        print(f"{times} x {text}", file=sys.stderr)
+    for name, times in outcome.errors.most_common():
+        print(f"{times} x {name}: {outcome.examples[name]}", file=sys.stderr)
     for label, text in outcome.failures.items():
         print(f"not run: {label}: {text}", file=sys.stderr)
     if outcome.stopped:
@@ -124,7 +124,7 @@ def from_python(overrides: Sequence[str], sweep: Mapping[str, object]) -> Any:
         jobs.append((chosen, config.compose_one([*overrides, *chosen])))
     arms, first, failures = config.arms(jobs)
     if failures:
-        raise ParleyError("\n".join(failures.values()))
+        raise config.combined(failures)
     console, tracker = wide_console(), config.tracker(first)
     with ThreadPoolExecutor(max_workers=1) as pool:
         # A loop of its own, since a notebook already runs one.

@@ -23,9 +23,11 @@ def command(arguments: Sequence[str]) -> int:
 def serve(jobs: Sequence[config.Job]) -> None:
     """Starts the first job's engine. Raises ParleyError."""
     arms, _, failures = config.arms(jobs)
+    if failures:
+        raise config.combined(failures)
     if len(arms) != 1:
         raise ConfigError(
-            "\n".join(failures.values()) or f"{len(arms)} engines to serve",
+            f"{len(arms)} engines to serve",
             allowed="one engine with one model",
             remedy="parley serve engine=vllm model=qwen3-8b",
         )

@@ -6,7 +6,7 @@ import aiohttp
 from yarl import URL
 
 from parley.errors import EngineError
-from parley.redaction import redact_text
+from parley.redaction import REDACTED, redact_text
 
 
 class Address:
@@ -19,7 +19,7 @@ class Address:
                 raise ValueError
         except ValueError:
             raise EngineError(
-                f"'{redact_text(text)}' is no address of a server",
+                f"'{redact_text(_masked(text))}' is no address of a server",
                 allowed="http://host:port or https://host, with or without /v1",
                 remedy="check engine.urls",
             ) from None
@@ -43,3 +43,9 @@ class Address:
         if path not in self._known:
             self._known[path] = self._root.joinpath(path).with_query(self._query)
         return self._known[path]
+
+
+def _masked(text: str) -> str:
+    """Without what stands before an @: without a scheme it does not look like a password."""
+    _, at, host = text.rpartition("@")
+    return f"{REDACTED}@{host}" if at else text

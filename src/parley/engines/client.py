@@ -17,7 +17,7 @@ from parley.engines.tokenizer import ServerTokenizer
 from parley.engines.transport import Backoff, Transport
 from parley.engines.wire import Dialect, Reply, body, read
 from parley.errors import ParleyError
-from parley.parsing import Split, split_reasoning
+from parley.parsing import Split, split_output
 from parley.protocols import Model
 from parley.types import Completion, Request, Sampling, Usage
 
@@ -96,8 +96,9 @@ class Client:
             "v1/chat/completions", payload, self._read, affinity=request.affinity
         )
         reply = sent.value
-        split = split_reasoning(
+        split = split_output(
             reply.content,
+            prompted=self._model.reasoning == "prompted",
             reasoning=reply.reasoning,
             finish=reply.finish,
             opened=bool(reply.opened),

@@ -44,6 +44,10 @@ class Remote:
         """A moderate load for each server: what they stand is not known."""
         return 64 * max(1, len(self.urls))
 
+    def __post_init__(self) -> None:
+        for url in self.urls:
+            Address(url, self.api_key)  # a malformed one is refused before anything is written
+
     @asynccontextmanager
     async def open(self, model: Model) -> AsyncIterator[Chat]:
         if not self.urls:

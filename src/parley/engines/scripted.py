@@ -22,7 +22,7 @@ from parley.errors import (
     RequestRefused,
     TransportError,
 )
-from parley.parsing import split_reasoning
+from parley.parsing import split_output
 from parley.protocols import Chat, Model
 from parley.types import Completion, Request, Usage
 
@@ -99,7 +99,8 @@ class ScriptedChat:
         raw = answers[(number - 1) % len(answers)] if answers else self.script(request)
         pieces, finish = _cut(tokens(raw), min(request.sampling.max_tokens, room))
         text = b"".join(pieces).decode().removesuffix("<|im_end|>" if finish == "stop" else "")
-        split = split_reasoning(text, finish=finish)
+        prompted = self.served.reasoning == "prompted"
+        split = split_output(text, prompted=prompted, finish=finish)
         unwanted = split.reasoning and not request.thinking and self.served.reasoning == "native"
         return Completion(
             reasoning=split.reasoning,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import orjson
@@ -20,6 +21,8 @@ T = TypeVar("T")
 
 _MOST_SINGLES = 64
 """Ids that are asked about one by one after one call."""
+_MOST_LESSONS = 4
+"""Calls that learn at the same time: at the start all of them meet the same new ids."""
 
 
 class ServerTokenizer:
@@ -36,6 +39,7 @@ class ServerTokenizer:
         self._vocabulary = Vocabulary()
         self._counts: Memo[str, int] = Memo(self._count)
         self._able = dialect != "openai"
+        self._lessons = tuple(asyncio.Lock() for _ in range(_MOST_LESSONS))
 
     async def close(self) -> None:
         await self._counts.close()
@@ -59,7 +63,7 @@ class ServerTokenizer:
         pieces = self._vocabulary.pieces(ids)
         if pieces is not None or not self._able:
             return pieces
-        return await self._learn(ids, self._tokenized(text, affinity), affinity)
+        return await self._learn(ids, partial(self._tokenized, text, affinity), affinity)
 
     async def prompt_pieces(
         self, ids: Sequence[int], request: Request, affinity: int
@@ -68,20 +72,26 @@ class ServerTokenizer:
         pieces = self._vocabulary.pieces(ids)
         if pieces is not None or not self._able:
             return pieces
-        return await self._learn(ids, self._tokenized_chat(request, affinity), affinity)
+        return await self._learn(ids, partial(self._tokenized_chat, request, affinity), affinity)
 
     async def _learn(
-        self, ids: Sequence[int], lesson: Awaitable[None], affinity: int
+        self, ids: Sequence[int], lesson: Callable[[], Awaitable[None]], affinity: int
     ) -> tuple[bytes, ...] | None:
-        """Learns from a tokenized text, then of what is left one id at a time."""
-        try:
-            await lesson
-            missing = sorted(self._vocabulary.missing(ids))[:_MOST_SINGLES]
-            await asyncio.gather(*(self._single(i, affinity) for i in missing))
-        except RequestRefused:
-            await self._reconsider()
-        except ParleyError:
-            pass  # the ledger estimates this call; a later one may do better
+        """Learns from a tokenized text, then of what is left one id at a time.
+
+        Few at once, and of one episode's evidence only one: what a call learns, those that wait
+        need not ask.
+        """
+        async with self._lessons[affinity % _MOST_LESSONS]:
+            try:
+                if self._vocabulary.missing(ids):
+                    await lesson()
+                missing = sorted(self._vocabulary.missing(ids))[:_MOST_SINGLES]
+                await asyncio.gather(*(self._single(i, affinity) for i in missing))
+            except RequestRefused:
+                await self._reconsider()
+            except ParleyError:
+                pass  # the ledger estimates this call; a later one may do better
         return self._vocabulary.pieces(ids)
 
     async def _reconsider(self) -> None:
@@ -121,13 +131,10 @@ class ServerTokenizer:
         found = await self._ask(
             "tokenize",
             {"model": self._served, "return_token_strs": True, **ask},
-            lambda answer: [
-                (i, str(name))
-                for i, name in zip(answer["tokens"], answer.get("token_strs") or (), strict=True)
-            ],
+            _named_tokens,
             affinity,
         )
-        self._vocabulary.learn_strings([i for i, _ in found], [name for _, name in found], texts)
+        self._vocabulary.learn_strings(*found, texts)
 
     async def _single(self, i: int, affinity: int) -> None:
         key = "content" if self._dialect == "llamacpp" else "prompt"
@@ -154,6 +161,13 @@ class ServerTokenizer:
 
         sent = await self._transport.post(path, orjson.dumps(body), read, affinity=affinity)
         return sent.value
+
+
+def _named_tokens(answer: Any) -> tuple[list[int], list[str]]:
+    ids, names = list(answer["tokens"]), list(map(str, answer.get("token_strs") or ()))
+    if len(ids) != len(names):
+        raise ValueError("not one name for each token")
+    return ids, names
 
 
 def _bytes(piece: str | list[int]) -> bytes:

@@ -64,8 +64,10 @@ class Vocabulary:
         self, ids: Sequence[int], strings: Sequence[str], texts: Sequence[str]
     ) -> bool:
         """The same from a tokenizer's own names of its tokens, byte-level or sentence-piece."""
-        return self.learn(ids, [self._byte_level(s) for s in strings], texts) or self.learn(
-            ids, [_sentence_piece(s) for s in strings], texts
+        named = list(zip(ids, strings, strict=True))
+        return any(
+            self.learn(ids, [self._bytes.get(i) or read(name) for i, name in named], texts)
+            for read in (self._byte_level, _sentence_piece)
         )
 
     def learn_text(self, i: int, text: str) -> None:

@@ -29,4 +29,4 @@ class Concise:
         return visible_message(draft.outputs[0])
 
     def example(self, demo: Demo, cue: Cue) -> str:
-        return f"{demo.fact} {demo.need}"
+        return demo.fact

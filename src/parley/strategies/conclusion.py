@@ -39,5 +39,5 @@ class Conclusion:
         return part_message(output, section(output.visible, "Conclusion"), self.fallback)
 
     def example(self, demo: Demo, cue: Cue) -> str:
-        free = f"{demo.fact} {demo.need}"
+        free = demo.fact
         return free if self.portion == "visible" else f"{free}\nConclusion: {demo.result}"

@@ -44,4 +44,4 @@ class Full:
         )
 
     def example(self, demo: Demo, cue: Cue) -> str:
-        return f"{demo.fact} {demo.need}"
+        return demo.fact

@@ -46,5 +46,5 @@ class Summary:
         return part_message(output, section(output.visible, "Summary"), self.fallback)
 
     def example(self, demo: Demo, cue: Cue) -> str:
-        free = f"{demo.fact} {demo.need}"
+        free = demo.fact
         return f"{free}\nSummary: {demo.fact}" if self.by == "same_turn" else free
