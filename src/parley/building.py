@@ -75,6 +75,13 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
         limit=None if values["limit"] is None else whole(values, "limit"),
         folder_name="" if values.get("folder") is None else _name(values, "folder"),
     )
+    if arm.strategy.schema and arm.strategy.thinks and arm.model.reasoning == "prompted":
+        raise ConfigError(
+            f"strategy={arm.label} with model={arm.choices['model']}: a schema leaves no room for "
+            'the "Thought:" line in which this model reasons',
+            allowed="structured output with models that think natively, or not at all",
+            remedy="strategy.structured=false",
+        )
     identity = {
         **{name: affecting(nodes[name], parts[name]) for name in PARTS},
         "seed": seed,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parley.parsing import Split, final_answer, split_reasoning
+from parley.parsing import Split, final_answer, split_output, split_reasoning
 from shared_data import case, needs_shared
 
 
@@ -238,3 +238,30 @@ def test_final_answer_is_total(text: str) -> None:
     for candidate in (text, f"Answer: {text}"):
         answer = final_answer(candidate)
         assert answer is None or (answer and "\n" not in answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "expected"),
+    [
+        ("Thought: I see.\nFact: it is red.", "stop", ("I see.", "Fact: it is red.", False)),
+        ("**Thought:** I see.\nok", "stop", ("I see.", "ok", False)),
+        ("No label.\nThought: late", "stop", ("", "No label.\nThought: late", False)),
+        ("Thought: it was cut in the mid", "length", ("it was cut in the mid", "", True)),
+        ("Thought: nothing else", "stop", ("nothing else", "", False)),
+        ("", "stop", ("", "", False)),
+    ],
+)
+def test_a_prompted_model_thinks_in_a_labelled_first_line(
+    text: str, finish: str, expected: tuple[str, str, bool]
+) -> None:
+    split = split_output(text, prompted=True, finish=finish)
+    assert (split.reasoning, split.visible, split.truncated_in_thinking) == expected
+
+
+def test_a_native_model_may_write_the_word_thought() -> None:
+    assert split_output("Thought: x\ny", prompted=False).visible == "Thought: x\ny"
+
+
+def test_think_tags_of_a_prompted_model_are_reasoning_too() -> None:
+    split = split_output("<think>a</think>Thought: b", prompted=True)
+    assert (split.reasoning, split.visible) == ("a", "Thought: b")

@@ -83,6 +83,7 @@ def forecast(arm: Arm, values: dict[str, Any]) -> Forecast:
     sampled = problems[:_SAMPLED]
     calls, prompt = zip(*(_episode(arm, problem) for problem in sampled), strict=True)
     asks = arm.strategy.max_asks * (arm.topology.max_turns - 1)
+    # A rehearsal that overflows the context makes no call at all.
     each = sum(calls) / len(sampled) + asks
     return Forecast(
         arm=arm.name,
@@ -90,7 +91,7 @@ def forecast(arm: Arm, values: dict[str, Any]) -> Forecast:
         episodes=left,
         recorded=recorded,
         calls=round(left * each),
-        prompt=round(left * sum(prompt) / sum(calls) * each),
+        prompt=round(left * sum(prompt) / max(1, sum(calls)) * each),
         most=round(left * each * arm.sampling.max_tokens),
     )
 
