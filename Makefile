@@ -43,7 +43,7 @@ format: $(VENV)/.dev ## put the code in its format
 
 test-vllm: $(VENV)/.dev ## make a vLLM environment for the CPU, serve small real models, run a study
 	scripts/make_vllm_env.sh
-	$(BIN)/pytest -q tests/e2e/test_vllm.py
+	$(BIN)/pytest -q tests/e2e/test_vllm.py tests/e2e/test_vllm_study.py
 
 bench: $(VENV)/.dev ## Parley's own overhead against a bare HTTP client
 	$(BIN)/python scripts/benchmark_loop.py

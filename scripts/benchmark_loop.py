@@ -166,12 +166,8 @@ def compare(bench: Bench, rounds: int) -> int:
         # The fastest of each: what else the machine does only ever adds time.
         ratio = min(loops) / min(bares)
         calls = len(bodies)
-        print(
-            f"bare client {calls / min(bares):,.0f} calls/s, {min(bares) / calls * 1e3:.2f} ms a call"
-        )
-        print(
-            f"whole loop  {calls / min(loops):,.0f} calls/s, {min(loops) / calls * 1e3:.2f} ms a call"
-        )
+        for name, taken in (("bare client", min(bares)), ("whole loop", min(loops))):
+            print(f"{name} {calls / taken:,.0f} calls/s, {taken / calls * 1e3:.2f} ms a call")
         print(f"ratio {ratio:.2f} (at most {MOST_RATIO})")
         server.delay(0.2)
         slow = asyncio.run(bare(server.url, bodies)), bench.loop(arms, Sampler())[0]

@@ -57,12 +57,12 @@ def parley(
     return Done(code=done.returncode, out=done.stdout, err=done.stderr)
 
 
-def start(*arguments: str, at: Path) -> subprocess.Popen[str]:
+def start(*arguments: str, at: Path, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
     """Starts `parley` in the folder `at`; its streams are pipes."""
     return subprocess.Popen(
         command(*arguments),
         cwd=at,
-        env=environment(),
+        env=environment(**(env or {})),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

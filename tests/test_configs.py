@@ -111,3 +111,11 @@ def test_what_is_called_operational_is_a_setting(kind: type[Any]) -> None:
 def test_every_part_of_an_arm_is_a_group() -> None:
     fields = {field.name for field in dataclasses.fields(Arm)}
     assert set(PARTS) <= fields
+
+
+def test_a_servers_own_arguments_need_no_plus() -> None:
+    words = ("engine.args.tensor_parallel_size=4", "engine.environment={A_B:'1'}")
+    found = composed("engine=vllm", *words, "model.template.think_budget=9")
+    assert found["engine"]["args"] == {"tensor_parallel_size": 4}
+    assert found["engine"]["environment"] == {"A_B": "1"}
+    assert found["model"]["template"] == {"think_budget": 9}

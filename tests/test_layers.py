@@ -15,8 +15,9 @@ SOURCE = Path(__file__).resolve().parents[1] / "src"
 
 ORDER = """
 types errors protocols redaction seeds templates
-labels embedded records parsing grading
-prompt publishing ledger examples
+labels embedded records parsing grading wrappers options answers
+grading_worker limited expressions
+prompt publishing ledger examples schedule voting
 lines manifest archive store metrics
 shapes evidence rows world fiction
 strategies.* channels.* topologies.* benchmarks.*
@@ -24,8 +25,8 @@ engines.guard engines.vocabulary engines.memo engines.address engines.failures e
 engines.transport engines.tokenizer engines.client engines.probe engines.process engines.registry
 engines.llamacpp_server engines.plausible engines.*
 arm components choosing calls composing episode rehearsal
-progress provenance reuse tracking_rows tracking_wandb tracking upload study
-analysis.naming analysis.placing analysis.stats analysis.rescored analysis.style
+progress provenance reuse tracking_rows tracking_wandb tracking upload donors study
+analysis.naming analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
 analysis.token_bars analysis.frontier analysis.frames analysis.tables analysis.notes
 analysis.plots analysis.transcript analysis.report
 building config console commands.* cli
@@ -37,7 +38,17 @@ ALONE = ("strategies", "channels", "topologies", "benchmarks", "commands")
 """Folders whose files do not know each other."""
 
 RUNNING = frozenset(
-    {"arm", "building", "calls", "choosing", "components", "composing", "config", "engines"}
+    {
+        "arm",
+        "building",
+        "calls",
+        "choosing",
+        "components",
+        "composing",
+        "config",
+        "donors",
+        "engines",
+    }
     | {"episode", "examples", "progress", "provenance", "rehearsal", "reuse", "study", "tracking"}
     | {"tracking_rows", "tracking_wandb", "upload"}
     | {"strategies", "channels", "topologies", "benchmarks"}

@@ -85,7 +85,7 @@ def episode(arm: str, problem: str, f1: float | None, tokens: int = 100) -> Epis
         kind="bridge",
         question=f"Where is {problem}?",
         answers=("Lyon", "Lyons"),
-        segments=(("question", f"Where is {problem}?\n", None),),
+        segments=(("question", "user", f"Where is {problem}?\n", None),),
         turns=() if failed else turns,
         answer=None if failed else Answer(text="Answer: Lyon", turn=1),
         score=None

@@ -5,12 +5,18 @@ scripts/make_vllm_env.sh makes both.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
 from parley.engines.vllm import Vllm
 from parley.protocols import Model
+
+Test = TypeVar("Test", bound=Callable[..., Any])
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ROOT / ".venv-vllm" / "bin" / "python"
@@ -32,32 +38,77 @@ TINY_QWEN3 = Model(
 )
 
 
-def needs(model: Model) -> pytest.MarkDecorator:
-    """Skips a test, with the reason, where the environment or the model is absent."""
+YAML = {SMOLLM2.label: "smollm2-135m", TINY_QWEN3.label: "qwen3-0.6b"}
+"""The shipped YAML that each model is served under, with its own name put in."""
+_OPENMP = PYTHON.parents[1] / "lib" / "libiomp5.so"
+ENVIRONMENT = {
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "HF_HUB_OFFLINE": "1",
+    # Prefill is half as fast again with it.
+    **({"LD_PRELOAD": str(_OPENMP)} if _OPENMP.exists() else {}),
+}
+ARGS: dict[str, Any] = {
+    # Compiling takes longer than the tests.
+    "enforce_eager": True,
+    # On the CPU a seeded request whose prompt is prefilled in two steps ends the engine.
+    "enable_chunked_prefill": False,
+    "max_num_batched_tokens": 4096,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A model that `parley serve` holds, and the folder that says where."""
+
+    model: Model
+    registry: Path
+
+    @property
+    def engine(self) -> Vllm:
+        """An engine that finds the server instead of starting one."""
+        return Vllm(
+            python=str(PYTHON), environment=ENVIRONMENT, args=ARGS, registry=str(self.registry)
+        )
+
+    @property
+    def overrides(self) -> tuple[str, ...]:
+        """The same on the command line."""
+        return (
+            "engine=vllm",
+            f"engine.python={PYTHON}",
+            *(f"engine.environment.{name}='{value}'" for name, value in ENVIRONMENT.items()),
+            *(f"engine.args.{name}={json.dumps(value)}" for name, value in ARGS.items()),
+            f"engine.registry={self.registry}",
+            f"model={YAML[self.model.label]}",
+            f"model.name={self.model.name}",
+            f"model.label={self.model.label}",
+            f"model.context={self.model.context}",
+        )
+
+
+def on(model: Model) -> Callable[[Test], Test]:
+    """Runs a test on the fixture `server` with that model; skips it, with the reason, where the
+    environment or the model is absent."""
     absent = [path for path in (PYTHON, Path(model.name) / "config.json") if not path.exists()]
-    return pytest.mark.skipif(
-        bool(absent),
-        reason=f"no {', '.join(map(str, absent))}: run scripts/make_vllm_env.sh",
+    needed = pytest.mark.skipif(
+        bool(absent), reason=f"no {', '.join(map(str, absent))}: run scripts/make_vllm_env.sh"
     )
+    served = pytest.mark.parametrize("server", [model.label], indirect=True)
+
+    def marked(test: Test) -> Test:
+        both: Test = needed(served(test))
+        return both
+
+    return marked
 
 
-def engine() -> Vllm:
-    """vLLM on a CPU with little memory."""
-    openmp = PYTHON.parents[1] / "lib" / "libiomp5.so"
-    return Vllm(
-        python=str(PYTHON),
-        environment={
-            "VLLM_CPU_KVCACHE_SPACE": "1",
-            "VLLM_NO_USAGE_STATS": "1",
-            "HF_HUB_OFFLINE": "1",
-            # Prefill is half as fast again with it.
-            **({"LD_PRELOAD": str(openmp)} if openmp.exists() else {}),
-        },
-        args={
-            # Compiling takes longer than the tests.
-            "enforce_eager": True,
-            # On the CPU a seeded request whose prompt is prefilled in two steps ends the engine.
-            "enable_chunked_prefill": False,
-            "max_num_batched_tokens": 4096,
-        },
-    )
+def at_home_in(folder: Path) -> int:
+    """How many processes run with that HOME: the one started with it, and all that it started."""
+    found = 0
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            found += f"HOME={folder}".encode() in path.read_bytes().split(b"\0")
+        except OSError:  # another user's, or ended meanwhile
+            continue
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -39,7 +39,9 @@ class Arm:
     limit: int | None = None
     samples: int = 1
     folder_name: str = ""
-    needs: tuple[str, ...] = field(default=())
+    needs: tuple[str, ...] = ()
+    """The donor whose records the channel hears, at most one: the folder of an arm of the study,
+    or the strategy of the arm that is like this one otherwise, with channel=identity."""
 
     @property
     def fingerprint(self) -> str:

@@ -73,6 +73,9 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
         shots=shots,
         samples=samples,
         limit=None if values["limit"] is None else whole(values, "limit"),
+        needs=tuple(
+            part.donor or named["strategy"] for part in parts.values() if hasattr(part, "donor")
+        ),
         folder_name="" if values.get("folder") is None else _name(values, "folder"),
     )
     if arm.strategy.schema and arm.strategy.thinks and arm.model.reasoning == "prompted":
@@ -173,7 +176,11 @@ def _short(value: Any) -> str:
     """A value in a folder's name, as it is written on the command line."""
     if isinstance(value, list):
         return "+".join(map(_short, value))
-    text = {True: "true", False: "false", None: "null"}.get(value, str(value))
+    if isinstance(value, dict):
+        return "+".join(f"{key}_{_short(one)}" for key, one in value.items())[:40]
+    text = (
+        str(value).lower() if isinstance(value, bool) else "null" if value is None else str(value)
+    )
     return re.sub(r"[^\w.+-]+", "_", text)[:40]
 
 

@@ -6,6 +6,7 @@ from parley.arm import Arm
 from parley.calls import Run
 from parley.examples import examples
 from parley.prompt import cue_segment, fill, heard, segment, system, view
+from parley.protocols import Passage
 from parley.types import Cue, Message, Problem, Segment, Turn
 
 Changed = tuple[tuple[int, str | None], ...]
@@ -22,7 +23,7 @@ def compose(
     for both kinds of turn: they show how it is followed, and end like the real turn does.
     """
     arm = run.arm
-    told, changed = hear(run, history, cue)
+    told, changed = hear(run, problem, history, cue)
     others = [seat.title for seat in arm.topology.seats if seat.name != cue.seat.name]
     prompted = arm.model.reasoning == "prompted"
     speaking, answering = (
@@ -52,17 +53,23 @@ def compose(
     return segments, changed
 
 
-def hear(run: Run, history: tuple[Turn, ...], cue: Cue) -> tuple[list[Segment], Changed]:
+def hear(
+    run: Run, problem: Problem, history: tuple[Turn, ...], cue: Cue
+) -> tuple[list[Segment], Changed]:
     """The messages that reach the cued seat through the channel, and those it changed."""
     told: list[Segment] = []
     changed: list[tuple[int, str | None]] = []
     for source in cue.hears:
-        written = history[source].message or Message(text=history[source].visible)
-        received = run.arm.channel.deliver(written, source, cue, run.recorded)
+        turn = history[source]
+        written = turn.message or Message(text=turn.visible)
+        passage = Passage(
+            source=source, speaker=turn.seat, cue=cue, problem=problem, recorded=run.recorded
+        )
+        received = run.arm.channel.deliver(written, passage)
         if received is None or received.text != written.text:
             changed.append((source, received.text if received else None))
         if received is not None:
-            told.append(heard(history[source].title, received.text, source))
+            told.append(heard(turn.title, received.text, source))
     return told, tuple(changed)
 
 

@@ -26,6 +26,8 @@ Job = tuple[list[str], Any]
 """A job's overrides, and its composed config or the error of composing it."""
 _SHOWING = frozenset({"--cfg", "-c", "--info", "-i", "--help", "-h", "--hydra-help"})
 """Flags with which Hydra prints settings, secrets and all."""
+_OPEN = re.compile(r"(engine\.(args|environment)|model\.template)[.=]")
+"""Settings whose keys Parley does not know: a server's own arguments, a template's own names."""
 
 
 def compose(arguments: Sequence[str], act: Callable[[list[Job]], None]) -> None:
@@ -58,7 +60,8 @@ def compose(arguments: Sequence[str], act: Callable[[list[Job]], None]) -> None:
     showing = {word.partition("=")[0] for word in arguments} & _SHOWING
     # Hydra would keep the whole command line of a sweep, secrets and all, in the current folder.
     with tempfile.TemporaryDirectory() as passing:
-        sys.argv = ["parley run", *_flags_first(arguments), f"hydra.sweep.dir={passing}"]
+        words = _flags_first(_opened(arguments))
+        sys.argv = ["parley run", *words, f"hydra.sweep.dir={passing}"]
         try:
             folder = str(config_folder())
             with redirect_stdout(shown) if showing else nullcontext():
@@ -81,6 +84,11 @@ def _flags_first(arguments: Sequence[str]) -> list[str]:
     return sorted(arguments, key=is_override)
 
 
+def _opened(overrides: Sequence[str]) -> list[str]:
+    """Without the marks Hydra would refuse a key that the YAML does not have already."""
+    return [f"++{word}" if _OPEN.match(word) else word for word in overrides]
+
+
 def compose_one(overrides: Sequence[str], folders: Sequence[Path] = ()) -> Any:
     """One composed config from Python, without a command line."""
     import hydra
@@ -94,7 +102,9 @@ def compose_one(overrides: Sequence[str], folders: Sequence[Path] = ()) -> Any:
     try:
         with hydra.initialize_config_dir(version_base="1.3", config_dir=str(config_folder())):
             config = hydra.compose(
-                "study", [*overrides, *(searched if folders else [])], return_hydra_config=True
+                "study",
+                [*_opened(overrides), *(searched if folders else [])],
+                return_hydra_config=True,
             )
             return with_choices(config, dict(config.hydra.runtime.choices))
     except (HydraException, OmegaConfBaseException, YAMLError, ValueError) as error:

@@ -19,7 +19,7 @@ _LINE = r"""
     (?:[-+*•][ \t]+|\d{1,3}[.)][ \t]+)?
     (?P<mark>\*{1,3}|_{1,3}|`)?
     (?P<name>NAMES)
-    [ \t]*(?P<shut>(?P=mark))?[ \t]*
+    [ \t]*+(?P<shut>(?P=mark))?[ \t]*+
     (?:[:：](?P<late>(?P=mark))?|(?(head)|(?(shut)|(?!)))(?=[ \t\r]*$))
 """
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^\n]*$", re.MULTILINE)

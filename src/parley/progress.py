@@ -31,6 +31,7 @@ class Progress:
     def start(self, total: int, text: str) -> None:
         """Begins counting `total` episodes."""
         self._total, self._started, self._shown = total, self._clock(), self._clock()
+        self._done = self._tokens = self._errors = 0
         self._write(text)
         if self._bar is not None and total:
             self._task = self._bar.add_task("", total=total)

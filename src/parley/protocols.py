@@ -57,13 +57,37 @@ class Strategy(Protocol):
         """The raw output a seat would write for a worked example, reasoning left out."""
 
 
-class Channel(Protocol):
-    """What happens to a message between being written and being heard. Pure."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A message's way from the turn that wrote it to the seat that is about to hear it.
 
-    def deliver(
-        self, message: Message, source: int, cue: Cue, recorded: Sequence[Episode]
-    ) -> Message | None:
-        """The message of turn `source` as the cued seat hears it; None drops it."""
+    `recorded` are the episodes of the donor arm that a channel names as its `donor`, without their
+    calls, in the order of their problems and samples; empty for a channel without one.
+    """
+
+    source: int
+    """The turn that wrote it."""
+    speaker: str
+    """The name of the seat that wrote it."""
+    cue: Cue
+    """The turn that hears it."""
+    problem: Problem
+    recorded: Sequence[Episode] = ()
+
+    @property
+    def own(self) -> bool:
+        """Whether a seat hears itself: its own earlier message."""
+        return self.speaker == self.cue.seat.name
+
+
+class Channel(Protocol):
+    """What happens to a message between being written and being heard. Pure.
+
+    A channel that reads the records of another arm names it in a setting `donor`.
+    """
+
+    def deliver(self, message: Message, passage: Passage) -> Message | None:
+        """The message as the cued seat hears it; None drops it."""
 
 
 class Topology(Protocol):

@@ -43,14 +43,16 @@ def record_message(
     data: Mapping[str, str],
     spans: Sequence[tuple[int, int]],
     status: Status = "ok",
+    *,
+    labels: bool = True,
 ) -> Message:
-    """Publishes fields, one labelled line each. `spans` say where their values were written.
+    """Publishes fields, one a line, with or without labels. `spans` say where the values stand.
 
     Written just as it is sent, the labels are published too; else only the values are.
     """
     if output.truncated_in_thinking:
         return Message(text="", status="truncated")
-    text = "\n".join(f"{name}: {value}" for name, value in data.items())
+    text = "\n".join(f"{name}: {value}" if labels else value for name, value in data.items())
     if output.visible.strip() == text:
         spans = [(0, len(output.visible))]
     if output.finish == "length" and status == "ok":

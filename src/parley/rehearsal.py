@@ -10,13 +10,14 @@ import asyncio
 import hashlib
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
 from parley.arm import Arm
 from parley.calls import Run
+from parley.channels.identity import Identity
 from parley.episode import run_episode
 from parley.errors import ConfigError, ContextOverflow
 from parley.prompt import rebuild
@@ -60,7 +61,8 @@ def rehearse(arm: Arm, problem: Problem, text: str = PLACEHOLDER) -> Episode:
     Raises ConfigError for what would fail every episode: too many shots, or a mistake in a
     component. An overflow is no such thing: it depends on the problem.
     """
-    episode = _finish(run_episode(Run(arm=arm, chat=Silent(text=text)), problem, 0))
+    run = Run(arm=arm, chat=Silent(text=text), recorded=_stand_in(arm, problem, text))
+    episode = _finish(run_episode(run, problem, 0))
     failure = episode.failure
     if failure is None or failure.error == ContextOverflow.__name__:
         return episode
@@ -88,6 +90,15 @@ def prompt_hash(arm: Arm) -> str:
     problem = Problem(id="rehearsal", question="Q?", answers=("A",), shares=shares)
     texts = orjson.dumps(prompts(arm, problem))
     return hashlib.sha256(texts).hexdigest()[:16]
+
+
+def _stand_in(arm: Arm, problem: Problem, text: str) -> tuple[Episode, ...]:
+    """For an arm that needs a donor, which a rehearsal does not read: the arm itself, unchanneled,
+    on a problem like this one."""
+    if not arm.needs:
+        return ()
+    donor = replace(arm, channel=Identity(), needs=())
+    return (rehearse(donor, replace(problem, id=f"not {problem.id}"), text),)
 
 
 def _tokens(text: str) -> int:

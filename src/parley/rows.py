@@ -5,9 +5,11 @@ A place ("dev.json, row 17", "test.jsonl, line 3") counts from 1 and stands in e
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,9 @@ from parley.errors import ConfigError, DataError, MissingExtra
 from parley.protocols import Dataset
 from parley.types import Problem
 
-_FILES = ".jsonl (one JSON object a line), .json (a list of objects) or .parquet"
-_LOCAL = "benchmark.path=FILE reads a local copy (.jsonl, .json or .parquet)"
+_FILES = ".jsonl (one JSON object a line), .json (a list of objects), .csv or .parquet"
+_JSON = (".json", ".jsonl", ".ndjson")
+_LOCAL = "benchmark.path=FILE reads a local copy (.jsonl, .json, .csv or .parquet)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,7 @@ class Table:
 def from_file(path: str) -> Table:
     """Reads a local file. `source` is the SHA-256 of its bytes, wherever it lies."""
     file = Path(path).expanduser()
-    readers = {".parquet": _parquet, ".json": _text, ".jsonl": _text, ".ndjson": _text}
+    readers = {".parquet": _parquet, ".csv": _csv, **dict.fromkeys(_JSON, _text)}
     reader = readers.get(file.suffix.lower())
     if reader is None:
         raise DataError(f"{path} is not a file of rows by its name", allowed=_FILES)
@@ -109,6 +112,14 @@ def from_hub(
     return Table(rows=tuple(_checked(rows)), source=f"hub:{label}@{revision or 'latest'}")
 
 
+def joined(tables: Sequence[Table]) -> Table:
+    """The rows of several tables in their order, as one."""
+    return Table(
+        rows=tuple(row for table in tables for row in table.rows),
+        source=" ".join(table.source for table in tables),
+    )
+
+
 def collect(
     table: Table,
     build: Callable[[Row], Problem],
@@ -154,6 +165,22 @@ def required_file(path: str | None, benchmark: str) -> str:
 
 def _text(file: Path, content: bytes) -> Iterator[tuple[str, object]]:
     return json_rows(file.name, content)
+
+
+def _csv(file: Path, content: bytes) -> Iterator[tuple[str, object]]:
+    try:
+        text = content.decode("utf-8-sig")
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        for number, row in enumerate(reader, 1):
+            if None in row or None in row.values():
+                raise DataError(
+                    f"{file.name}, row {number}: not as many cells as the header names",
+                    allowed="one cell per column; a cell with commas or newlines stands in quotes",
+                    remedy="mend the row; a file that was cut short is best fetched again",
+                )
+            yield f"{file.name}, row {number}", row
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataError(f"{file.name} is not a readable CSV file: {error}") from error
 
 
 def _parquet(file: Path, content: bytes) -> Iterator[tuple[str, object]]:

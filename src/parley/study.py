@@ -20,6 +20,7 @@ from parley.arm import Arm, with_data
 from parley.calls import Reuse, Run
 from parley.choosing import choose
 from parley.components import plain
+from parley.donors import waves, with_donor
 from parley.episode import run_episode
 from parley.errors import ConfigError, ParleyError, RunStopped
 from parley.progress import Progress
@@ -52,6 +53,8 @@ class Work:
     writer: ArmWriter
     pending: list[tuple[Problem, int]]
     planned: int
+    recorded: Sequence[Episode] = ()
+    """The donor's episodes, for an arm that needs one."""
 
     @property
     def complete(self) -> bool:
@@ -85,12 +88,29 @@ async def run_study(
     tracker: Tracker,
     reuse: Reuse | None = None,
 ) -> Outcome:
-    """Runs or resumes all arms. An arm that cannot be run leaves the others alone.
+    """Runs or resumes all arms. An arm that cannot be run leaves the others alone. Arms that need
+    the records of others run after them, when their engine is opened again.
 
     Raises nothing that concerns single episodes or arms: those are rows, and entries of
     `failures`. Cancelling it (Ctrl-C) keeps all finished episodes and marks the arms `stopped`.
     """
     outcome = Outcome()
+    for wave in waves(arms):
+        await _run_wave(wave, settings, progress, tracker, reuse, outcome)
+        if outcome.stopped:
+            break
+    return outcome
+
+
+async def _run_wave(
+    arms: Sequence[Arm],
+    settings: Settings,
+    progress: Progress,
+    tracker: Tracker,
+    reuse: Reuse | None,
+    outcome: Outcome,
+) -> None:
+    """Arms that need nothing of each other."""
     with ExitStack() as stack:
         works = prepare(arms, settings, outcome, stack)
         todo = sum(len(work.pending) for work in works)
@@ -100,7 +120,7 @@ async def run_study(
         progress.start(todo, f"{arms_word}, {todo} episodes to run{resumed}")
         stack.callback(progress.stop)
         active = [work for work in works if work.pending]
-        outcome.active = [work.writer.folder for work in active]
+        outcome.active += [work.writer.folder for work in active]
         for work in active:
             tracker.start(work.arm.name, work.writer.manifest.to_dict(), str(work.writer.folder))
         try:
@@ -108,7 +128,6 @@ async def run_study(
         finally:
             for work in works:
                 work.writer.finish("finished" if work.complete else "stopped")
-    return outcome
 
 
 def prepare(
@@ -124,12 +143,14 @@ def prepare(
                 dataset = arm.benchmark.load()
                 loaded.append((arm.benchmark, dataset))
             arm = with_data(arm, dataset.source)
+            arm, recorded = with_donor(arm, settings.outputs / arm.study)
             if any((work.arm.study, work.arm.name) == (arm.study, arm.name) for work in works):
                 raise ConfigError(
                     f"two arms of the study are the same: {arm.name}",
                     remedy="sweep over a setting that tells them apart",
                 )
             work = open_work(arm, dataset, settings)
+            work.recorded = recorded
             stack.enter_context(work.writer)
             works.append(work)
             outcome.folders.append(work.writer.folder)
@@ -231,7 +252,10 @@ async def _run_group(
     concurrency = settings.concurrency or engine.concurrency
     queue = interleaved(group)
     async with engine.open(model) as chat:
-        runs = {work.writer.folder: Run(arm=work.arm, chat=chat, reuse=reuse) for work in group}
+        runs = {
+            work.writer.folder: Run(arm=work.arm, chat=chat, recorded=work.recorded, reuse=reuse)
+            for work in group
+        }
 
         async def worker() -> None:
             for work, problem, sample in queue:

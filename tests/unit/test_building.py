@@ -116,6 +116,14 @@ def test_an_arm_is_named_by_its_choices() -> None:
         (["strategy.answer_thinks=yes"], "strategy", "full"),
         (["topology.turns=6"], "topology", "split_evidence(turns=6)"),
         (["benchmark.distractors=4"], "benchmark", "fictional(distractors=4)"),
+        # One is not true and nought is not false.
+        (["benchmark.distractors=1"], "benchmark", "fictional(distractors=1)"),
+        (["benchmark.distractors=0"], "benchmark", "fictional(distractors=0)"),
+        (
+            ["engine=vllm", "engine.args.enforce_eager=true", "engine.args.max_num_seqs=8"],
+            "engine",
+            "vllm(args=enforce_eager_true+max_num_seqs_8)",
+        ),
         (["benchmark.problems=9"], "benchmark", "fictional"),
         (["answer=none"], "benchmark", "fictional"),
         (["model.context=4096"], "model", "smollm2-135m(context=4096)"),
@@ -308,9 +316,9 @@ def test_numbers_shares_and_texts() -> None:
     for bad in (-0.1, 2, "x", True, None):
         with pytest.raises(ConfigError, match="from 0 to 1"):
             share({"rate": bad}, "rate")
-    for bad in (3, [3], [""]):
+    for wrong in (3, [3], [""]):
         with pytest.raises(ConfigError, match="a list"):
-            texts({"reuse": bad}, "reuse")
+            texts({"reuse": wrong}, "reuse")
 
 
 def test_a_fingerprint_does_not_depend_on_the_order_of_keys() -> None:

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Literal
 
 import pytest
 import yaml
-from shared_data import case
 
 from parley import config
 from parley.building import build_arm
 from parley.components import affecting, build, find, plain
 from parley.errors import ConfigError
 from parley.types import Sampling
+from shared_data import case
 
 ME = f"{__name__}."
 

@@ -181,7 +181,7 @@ async def test_an_ask_that_thinks_is_told_how() -> None:
         given = arm(Asking(asks=1, thinking=thinking), reasoning="prompted")
         _, talked = await play(given, answered)
         assert talked.requests[1].thinking is thinking
-        assert ("starts with \"Thought:\"" in talked.sent[1][-1][1]) is thinking
+        assert ('starts with "Thought:"' in talked.sent[1][-1][1]) is thinking
 
 
 async def test_what_a_turn_spent_before_it_failed_is_kept() -> None:

@@ -20,6 +20,7 @@ from parley.strategies.conclusion import Conclusion
 from parley.strategies.full import Full
 from parley.strategies.pact import Pact
 from parley.strategies.summary import Summary
+from parley.topologies.pipeline import Pipeline
 from parley.topologies.split_evidence import SplitEvidence
 from parley.types import Episode
 
@@ -48,6 +49,7 @@ LINES = {
     ),
     "Result": ("The painter is Clara Barlow.", "The town is Maple Ridge.", "Maple Ridge."),
 }
+FIELDS = ("Action", "State", "Result")
 CLOSING = "She was born there.\nAnswer: Maple Ridge"
 
 
@@ -83,6 +85,7 @@ VARIANTS: dict[str, tuple[Strategy, Sequence[str]]] = {
     "pact": (Pact(), labelled("Action", "State", "Result")),
     "pact_subset": (Pact(fields=("State", "Result")), labelled("State", "Result")),
     "pact_structured": (Pact(structured=True), RECORDS),
+    "pact_compact": (Pact(serialisation="compact"), labelled("State", "Result")),
 }
 
 
@@ -188,10 +191,36 @@ async def test_a_message_may_end_the_exchange(golden: Golden) -> None:
     golden("early_exit.txt", written(episode))
 
 
+PIPELINE: dict[str, Strategy] = {
+    "pipeline_full": Full(),
+    "pipeline_artifact": Artifact(),
+    "pipeline_pact": Pact(),
+    "pipeline_pact_compact": Pact(serialisation="compact"),
+}
+WORK = {
+    "pipeline_full": ("Find the painter, then her town.", "No birth year is needed.", "Go on."),
+    "pipeline_artifact": ("Plan: Find her.", "Critique: Whom?", "Plan: Find the painter."),
+}
+
+
+@pytest.mark.parametrize("variant", PIPELINE)
+async def test_the_pipelines_roles(variant: str, golden: Golden) -> None:
+    strategy = PIPELINE[variant]
+    work = WORK.get(variant) or labelled(*("State", "Result") if "compact" in variant else FIELDS)
+    given = arm(strategy, topology=Pipeline())
+    episode, _ = await play(given, raw_outputs(strategy, work, "native"))
+    assert episode.failure is None
+    golden(f"{variant}.txt", written(episode))
+
+
 def test_no_golden_file_is_left_over() -> None:
     kinds = [
         f"{reasoning}{what}" for reasoning in ("native", "prompted") for what in ("", ".examples")
     ]
     names = {f"{variant}.{kind}.txt" for variant in VARIANTS for kind in kinds}
     folder = Path(__file__).resolve().parents[1] / "golden"
-    assert {path.name for path in folder.iterdir()} == {*names, "early_exit.txt"}
+    assert {path.name for path in folder.iterdir()} == {
+        *names,
+        "early_exit.txt",
+        *(f"{name}.txt" for name in PIPELINE),
+    }

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from records import call, turn
 from rich.console import Console
-from store_cases import episode, failed
 
 from parley.progress import Progress, terminal_bar
 from parley.types import Episode
+from records import call, turn
+from store_cases import episode, failed
 
 DONE: Episode = replace(episode(), turns=(turn(0, call(), call()),))
 EACH = 2 * sum((usage.prompt + usage.completion) for usage in [DONE.turns[0].calls[0].usage])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from core_cases import Recorder, Table, arm, play, problem
 from parley.arm import Arm
 from parley.channels.identity import Identity
 from parley.prompt import rebuild
-from parley.protocols import Strategy
+from parley.protocols import Passage, Strategy
 from parley.store import ArmWriter, read_episodes
 from parley.strategies.artifact import Artifact
 from parley.strategies.concise import Concise
@@ -22,7 +21,7 @@ from parley.strategies.conclusion import Conclusion
 from parley.strategies.full import Full
 from parley.strategies.pact import Pact
 from parley.strategies.summary import Summary
-from parley.types import Cue, Episode, Message, Paragraph, Request
+from parley.types import Episode, Message, Paragraph, Request
 
 STRATEGIES: dict[str, Strategy] = {
     "full": Full(),
@@ -56,10 +55,8 @@ def wild(request: Request) -> str:
 class Noisy:
     """Drops messages, changes them, empties them, by who hears what; the rest goes through."""
 
-    def deliver(
-        self, message: Message, source: int, cue: Cue, recorded: Sequence[Episode]
-    ) -> Message | None:
-        match (source + cue.round) % 4:
+    def deliver(self, message: Message, passage: Passage) -> Message | None:
+        match (passage.source + passage.cue.round) % 4:
             case 0:
                 return None
             case 1:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parley.errors import ConfigError, DataError
-from parley.rows import Row, collect, from_file, from_hub, json_rows, required_file
+from parley.rows import Row, collect, from_file, from_hub, joined, json_rows, required_file
 from parley.types import Problem
 from shared_data import case
 
@@ -72,7 +72,12 @@ def test_the_source_is_the_content_not_the_name(tmp_path: Path) -> None:
         ("a.jsonl", b'{"id": "\xff"}', "a.jsonl, line 1: broken JSON"),
         ("a.jsonl", b"", "holds no rows"),
         ("a.json", b"[]", "holds no rows"),
-        ("a.csv", b"id", "not a file of rows"),
+        ("a.txt", b"id", "not a file of rows"),
+        ("a.csv", b"id", "holds no rows"),
+        ("a.csv", b"id,b\n1", "a.csv, row 1: not as many cells"),
+        ("a.csv", b"id\n1,2", "a.csv, row 1: not as many cells"),
+        ("a.csv", b'id\n"1', "not a readable CSV file"),
+        ("a.csv", b"id\n\xff", "not a readable CSV file"),
         ("a.parquet", b"PAR1", "not a readable Parquet file"),
     ],
 )
@@ -171,7 +176,7 @@ def test_the_real_library_reads_a_split_and_fails_clearly_offline(tmp_path: Path
     (folder / "validation.jsonl").write_bytes(orjson.dumps(row) + b"\n")
     script = f"""
 from parley.errors import DataError
-from parley.rows import from_hub
+from parley.rows import from_hub, joined
 print(from_hub({str(folder)!r}, None, "validation", None).rows[0].data)
 try:
     from_hub("hotpotqa/hotpot_qa", "distractor", "validation", "abc")
@@ -188,3 +193,22 @@ def test_a_benchmark_without_data_of_its_own_needs_a_path() -> None:
     assert required_file("a.jsonl", "jsonl") == "a.jsonl"
     with pytest.raises(ConfigError, match=r"benchmark\.path=FILE"):
         required_file(None, "jsonl")
+
+
+def test_cells_of_a_csv_file_keep_their_newlines(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b'\xef\xbb\xbfid,text\r\n1,"a\nb,\xe2\x80\xa8c"\r\n2,\r\n')
+    table = from_file(str(tmp_path / "a.csv"))
+    assert [row.data for row in table.rows] == [
+        {"id": "1", "text": "a\nb,\u2028c"},
+        {"id": "2", "text": ""},
+    ]
+    assert table.rows[1].place == "a.csv, row 2"
+
+
+def test_tables_are_joined_in_their_order(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text(f'{{"id": "{name}"}}')
+    tables = [from_file(str(tmp_path / f"{name}.jsonl")) for name in ("b", "a")]
+    both = joined(tables)
+    assert [row.data["id"] for row in both.rows] == ["b", "a"]
+    assert both.source == f"{tables[0].source} {tables[1].source}"

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+
 from core_cases import arm as bare_arm
 from core_cases import problem
-
 from parley.arm import Arm
 from parley.engines.plausible import plausible
 from parley.engines.scripted import Scripted, ScriptedChat

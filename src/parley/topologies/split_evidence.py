@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from parley.errors import ConfigError
 from parley.parsing import final_answer
 from parley.prompt import fill
+from parley.schedule import ALL_SHARES, answered
 from parley.types import Answer, Cue, Seat, Turn
 
 SEATS = tuple(
@@ -26,17 +28,27 @@ SEATS = tuple(
 class SplitEvidence:
     """Agents A and B alternate; each hears all earlier messages, its own included.
 
-    Who answers: the seat of turn number `turns`, always agent B as `turns` is even. Exit rule,
-    with `early_exit`: from the second turn on, a published message with a line that starts with
-    "Answer:" ends the exchange, and that line is the answer. The rule reads messages, never raw
-    output, so a strategy that lets no such line through plays all turns. A line in reasoning that
-    was published does not count.
+    Who answers: the seat of turn number `turns`, always agent B as `turns` is even. The controls
+    `receiver_evidence` and `authority` change this last turn alone: all messages stay those of the
+    arm without them, and an exchange that ends early never comes to it.
+
+    Exit rule, with `early_exit`: from the second turn on, a published message with a line that
+    starts with "Answer:" ends the exchange, and that line is the answer. The rule reads messages,
+    never raw output, so a strategy that lets no such line through plays all turns. A line in
+    reasoning that was published does not count.
     """
 
     turns: int = 4
     """Turns at most, even. The paper: 4 in its experiments, 8 in its diagnostics."""
     early_exit: bool = False
     """Whether a message may end the exchange. The paper's diagnostics say so without the rule."""
+
+    receiver_evidence: Literal["own", "all"] = "own"
+    """Evidence of the turn that answers. `all` is a control: with it in hand, what is a message
+    still worth?"""
+    authority: Literal["receiver", "sender"] = "receiver"
+    """Who has the last turn. `receiver`: agent B, who was sent the last message. `sender` is a
+    control: agent A, who wrote it, answers in B's place, and that answer stands."""
 
     def __post_init__(self) -> None:
         if self.turns < 2 or self.turns % 2:
@@ -66,18 +78,19 @@ class SplitEvidence:
         done = len(history)
         if done == self.turns or self._closed(history) is not None:
             return ()
-        seat = SEATS[done % 2]
-        return (
-            Cue(seat=seat, round=done, hears=tuple(range(done)), answers=done == self.turns - 1),
-        )
+        answers = done == self.turns - 1
+        seat = self._answering() if answers else SEATS[done % 2]
+        return (Cue(seat=seat, round=done, hears=tuple(range(done)), answers=answers),)
 
     def decide(self, history: tuple[Turn, ...]) -> Answer:
         closing, last = self._closed(history), history[-1]
         if closing is not None:
             return Answer(text=f"Answer: {closing}", turn=last.index, rule="closing message")
-        call = last.calls[0]
-        truncated = call.truncated_in_thinking or call.finish == "length"
-        return Answer(text=last.visible, turn=last.index, truncated=truncated, rule="last turn")
+        return answered(last, "last turn")
+
+    def _answering(self) -> Seat:
+        seat = SEATS[0 if self.authority == "sender" else 1]
+        return seat if self.receiver_evidence == "own" else replace(seat, shares=ALL_SHARES)
 
     def _closed(self, history: tuple[Turn, ...]) -> str | None:
         if not self.early_exit or len(history) < 2 or history[-1].message is None:

@@ -99,3 +99,18 @@ def test_fields_are_named_once_each() -> None:
     for fields in ((), ("State", "State")):
         with pytest.raises(ValueError, match=r"pact\.fields"):
             Pact(fields=fields)
+
+
+def test_compact_sends_the_values_alone_and_no_action() -> None:
+    compact = Pact(serialisation="compact")
+    message = sent(compact, RECORD)
+    assert message.text == "s\n7"
+    assert message.data == {"State": "s", "Result": "7"}
+    assert [RECORD[span.start : span.end] for span in message.kept] == ["s", "7"]
+    assert "Action" not in compact.instruct(CUE)
+    assert sent(Pact(serialisation="compact", fields=("Action", "Result")), RECORD).text == "7"
+    structured = Pact(serialisation="compact", structured=True)
+    assert structured.schema is not None
+    assert structured.schema["required"] == ["State", "Result"]
+    with pytest.raises(ValueError, match="compact leaves Action out"):
+        Pact(serialisation="compact", fields=("Action",))
