@@ -155,7 +155,10 @@ def episode(
         "kind": "bridge",
         "question": "Where is the mill of the twins?",
         "answers": ("Northmill", "North Mill"),
-        "segments": (("system", "You help.\n", None), ("question", "Question: where?\n", None)),
+        "segments": (
+            ("system", "user", "You help.\n", None),
+            ("question", "user", "Question: where?\n", None),
+        ),
         "answer": None if failure else Answer(text="Answer: Northmill", turn=len(turns) - 1),
         "score": None if failure else score,
         "started": 1.7e9,

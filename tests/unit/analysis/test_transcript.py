@@ -118,7 +118,10 @@ def test_an_unread_answer_and_its_rule_are_shown() -> None:
 
 
 def test_evidence_is_shown_per_seat_when_all_is_asked_for() -> None:
-    segments = (("evidence", "Paragraph of A.\n", None), ("evidence", "Paragraph of B.\n", None))
+    segments = (
+        ("evidence", "user", "Paragraph of A.\n", None),
+        ("evidence", "user", "Paragraph of B.\n", None),
+    )
     turns = (turn(0, call(prompt=(0,))), turn(1, call(prompt=(1,))))
     record = episode(turns=turns, segments=segments)
     assert "evidence of Agent A: Paragraph of A." in _rendered(record, full=True)
