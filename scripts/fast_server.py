@@ -61,16 +61,20 @@ class Words:
 
 @dataclass(slots=True)
 class State:
-    """What all connections share. `seen` holds bodies and answers, where it is not None."""
+    """What all connections share. `seen` holds bodies and answers, where it is not None; `posted`
+    the bodies of all chat completions in the order of their arrival, while it is not None."""
 
     words: Words = field(default_factory=Words)
     seen: dict[bytes, bytes] | None = None
+    posted: list[bytes] | None = None
     delay_s: float = 0.0
 
     def answer(self, head: bytes, body: bytes) -> bytes:
         if head.startswith(b"GET /v1/models"):
             return _http({"data": [{"id": MODEL, "object": "model", "owned_by": "vllm"}]})
         if head.startswith(b"POST /v1/chat/completions"):
+            if self.posted is not None:
+                self.posted.append(body)
             if self.seen is None:
                 return _http(self._completion(orjson.loads(body)))
             if body not in self.seen:
@@ -158,7 +162,7 @@ class Server:
     pipe: Connection
 
     def bodies(self) -> list[bytes]:
-        """The bodies of all chat completions so far, each once."""
+        """The bodies of all chat completions so far; they are not kept from here on."""
         self.pipe.send("bodies")
         found: list[bytes] = self.pipe.recv()
         return found
@@ -187,7 +191,8 @@ def serving(*, remember: bool = False) -> Iterator[Server]:
 
 
 def _serve(pipe: Connection, remember: bool) -> None:
-    asyncio.run(_serving(pipe, State(seen={} if remember else None)))
+    state = State(seen={}, posted=[]) if remember else State()
+    asyncio.run(_serving(pipe, state))
 
 
 async def _serving(pipe: Connection, state: State) -> None:
@@ -203,7 +208,8 @@ async def _serving(pipe: Connection, state: State) -> None:
             ended.set_result(None)
             return
         if order == "bodies":
-            pipe.send(list(state.seen or ()))
+            pipe.send(state.posted or [])
+            state.posted = None
         else:
             state.delay_s = float(order)
             pipe.send(None)

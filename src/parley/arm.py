@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -43,18 +43,18 @@ class Arm:
     """The donor whose records the channel hears, at most one: the folder of an arm of the study,
     or the strategy of the arm that is like this one otherwise, with channel=identity."""
 
-    @property
-    def fingerprint(self) -> str:
-        """Eight hex digits of everything that affects outputs."""
-        return fingerprint(self.identity)
+    fingerprint: str = field(init=False)
+    """Eight hex digits of everything that affects outputs."""
+    name: str = field(init=False)
+    """The arm's folder: its readable choices and its fingerprint."""
 
-    @property
-    def name(self) -> str:
-        """The arm's folder: its readable choices and its fingerprint."""
+    def __post_init__(self) -> None:
+        mark = fingerprint(self.identity)
         readable = [
             str(self.choices[key]) for key in ("benchmark", "topology", "strategy", "model")
         ]
-        return self.folder_name or "-".join([*readable, self.fingerprint])
+        object.__setattr__(self, "fingerprint", mark)
+        object.__setattr__(self, "name", self.folder_name or "-".join([*readable, mark]))
 
 
 def with_data(arm: Arm, source: str) -> Arm:

@@ -90,7 +90,9 @@ async def speak(
         schema=schema,
         affinity=derive(*place[:3]),
     )
-    request = replace(request, sampling=await _fit(run, request, texts))
+    sampling = await _fit(run, request, texts)
+    if sampling is not request.sampling:
+        request = replace(request, sampling=sampling)
     request_hash = hash_of(request, run.chat.model, run.arm.model)
     stored = run.reuse(request_hash) if run.reuse else None
     completion = recall(stored) if stored else await run.chat.complete(request)
@@ -161,7 +163,7 @@ def hash_of(request: Request, served: str, model: Model) -> str:
     asked = {name: getattr(request, name) for name in _ASKED}
     body = [served, model.reasoning, dict(model.template), asked]
     text = orjson.dumps(body, default=dict, option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(text).hexdigest()[:32]
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 def recall(stored: Mapping[str, Any]) -> Completion:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Coroutine
+from typing import Any
 
 from parley.calls import Pool, Run, Spoken, book, speak
 from parley.composing import compose, instruction
 from parley.errors import ContextOverflow
 from parley.prompt import own_draft, segment
+from parley.protocols import Benchmark
 from parley.types import (
     VERSION,
     Answer,
@@ -38,9 +41,7 @@ async def run_episode(run: Run, problem: Problem, sample: int) -> Episode:
         while cues := arm.topology.next(history):
             history = await play_round(run, pool, problem, sample, history, cues)
         answer = arm.topology.decide(history)
-        score = await asyncio.to_thread(
-            arm.benchmark.grade, problem, answer.text, truncated=answer.truncated
-        )
+        score = await _graded(arm.benchmark, problem, answer)
     except RoundFailed as failed:
         history, failure = failed.history, failed.failure
     except Exception as error:  # A topology's or grader's own mistake is a row, too.
@@ -61,6 +62,16 @@ async def run_episode(run: Run, problem: Problem, sample: int) -> Episode:
         failure=failure,
         started=started,
         seconds=time.time() - started,
+    )
+
+
+async def _graded(benchmark: Benchmark, problem: Problem, answer: Answer) -> Score:
+    """Grading may take its time, so it gets a thread, unless the benchmark says `quick`: what a
+    change of threads costs is more than comparing two short texts."""
+    if getattr(benchmark, "quick", False):
+        return benchmark.grade(problem, answer.text, truncated=answer.truncated)
+    return await asyncio.to_thread(
+        benchmark.grade, problem, answer.text, truncated=answer.truncated
     )
 
 
@@ -95,13 +106,12 @@ async def play_round(
     cues: tuple[Cue, ...],
 ) -> tuple[Turn, ...]:
     """All cues of a round, spoken concurrently. What finished beside a failure is kept."""
-    results = await asyncio.gather(
-        *(
-            take_turn(run, pool, problem, sample, history, cue, len(history) + place)
-            for place, cue in enumerate(cues)
-        ),
-        return_exceptions=True,
-    )
+    turns = [
+        _settled(take_turn(run, pool, problem, sample, history, cue, len(history) + place))
+        for place, cue in enumerate(cues)
+    ]
+    # A round of one needs no task of its own.
+    results = [await turns[0]] if len(turns) == 1 else await asyncio.gather(*turns)
     errors: list[Exception] = []
     for result in results:
         if isinstance(result, Turn):
@@ -109,13 +119,21 @@ async def play_round(
         elif isinstance(result, TurnFailed):
             history += (result.turn,)
             errors.append(result.error)
-        elif isinstance(result, Exception):
-            errors.append(result)
         else:
-            raise result
+            errors.append(result)
     if errors:
         raise RoundFailed(history, failure_of(errors[0]))
     return history
+
+
+async def _settled(turn: Coroutine[Any, Any, Turn]) -> Turn | Exception:
+    """The turn, or the error it ended in. A component that calls sys.exit ends its turn only."""
+    try:
+        return await turn
+    except Exception as error:
+        return error
+    except SystemExit as left:
+        return RuntimeError(f"a component left with sys.exit({left.code})")
 
 
 async def take_turn(

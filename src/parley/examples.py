@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from parley.errors import ConfigError
 from parley.parsing import split_thought
 from parley.prompt import cue_segment, heard, segment, view
 from parley.protocols import Strategy, Topology
+from parley.remembering import remembered
 from parley.templates import template
 from parley.types import (
     Ask,
@@ -32,6 +32,7 @@ from parley.types import (
 )
 
 
+@remembered(64)
 def examples(
     topology: Topology, strategy: Strategy, *, shots: int, prompted: bool
 ) -> tuple[Segment, ...]:
@@ -42,16 +43,6 @@ def examples(
     """
     if shots == 0:
         return ()
-    try:
-        return _written(topology, strategy, shots, prompted)  # type: ignore[arg-type]
-    except TypeError:  # a component that cannot be hashed: written out anew each time
-        return _written.__wrapped__(topology, strategy, shots, prompted)
-
-
-@lru_cache(maxsize=64)
-def _written(
-    topology: Topology, strategy: Strategy, shots: int, prompted: bool
-) -> tuple[Segment, ...]:
     name = f"examples_{topology.examples}.json"
     stored = json.loads(template(name)) if topology.examples else []
     if shots > len(stored):

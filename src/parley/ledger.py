@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Literal
 
+from parley.seeking import seek
 from parley.types import Completion, Part, Segment, Source, Span, Tokens, Usage
 
 _OPENS = re.compile(rb"\s*<think(?:ing)?\s*>", re.IGNORECASE)
@@ -116,11 +117,11 @@ def _sizes_by_pieces(
     if pieces is None or len(pieces) != whole:
         return None
     stream = b"".join(pieces)
-    starts = [0, *accumulate(map(len, pieces))]
+    starts = list(accumulate(map(len, pieces), initial=0))
     sizes, position = [], 0
     for text in texts:
         sought = text.encode()
-        found = stream.find(sought, position)
+        found = seek(stream, sought, position)
         if found < 0:
             return None
         position = found + len(sought)
@@ -151,21 +152,21 @@ def _fates_by_pieces(
             if span.source == source:
                 low = start + len(text[: span.start].encode())
                 fates.append((low, low + len(text[span.start : span.end].encode()), taken))
-    starts = [0, *accumulate(map(len, pieces))][: len(pieces)]
+    starts = list(accumulate(map(len, pieces[:-1]), initial=0))
     result: list[Fate] = ["control"] * len(pieces)
     for low, high, fate in fates:
-        for index in range(bisect_left(starts, low), bisect_left(starts, high)):
-            result[index] = fate
+        first, past = bisect_left(starts, low), bisect_left(starts, high)
+        result[first:past] = [fate] * (past - first)
     return {fate: result.count(fate) for fate in set(result)}
 
 
 def _locate(stream: bytes, completion: Completion) -> tuple[int, int] | None:
     """Byte offsets of the reasoning and the visible text in the generated stream."""
     reasoning, visible = completion.reasoning.encode(), completion.visible.encode()
-    first = stream.find(reasoning, _past(_OPENS, stream, 0))
+    first = seek(stream, reasoning, _past(_OPENS, stream, 0))
     if first < 0:
         return None
-    second = stream.find(visible, _past(_SHUTS, stream, first + len(reasoning)))
+    second = seek(stream, visible, _past(_SHUTS, stream, first + len(reasoning)))
     return (first, second) if second >= 0 else None
 
 

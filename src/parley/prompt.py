@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import groupby
 from string import Template
 
+from parley.remembering import remembered
 from parley.templates import template
 from parley.types import Call, Episode, Part, Problem, Role, Seat, Segment, Turn
 
@@ -22,6 +22,7 @@ _FOREIGN: frozenset[Part] = frozenset({"question", "evidence", "history"})
 _CONTROL_LIKE = re.compile(r"<(?=[|｜][^<>|｜\s]{1,64}[|｜]>)")
 
 
+@remembered(2048)
 def neutralise(text: str, control: Sequence[str] = ()) -> str:
     """Splits whatever a tokenizer could read as a control token, by one space after its first
     character, so that the characters reach the model as ordinary text."""
@@ -34,7 +35,7 @@ def neutralise(text: str, control: Sequence[str] = ()) -> str:
     return text
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def fill(name: str, **values: str) -> str:
     """A packaged template with its `$placeholders` filled; a missing one is a KeyError."""
     return Template(template(name)).substitute(values)
@@ -53,6 +54,7 @@ def system(seat: Seat, others: Sequence[str]) -> Segment:
     return segment("system", words, role="system")
 
 
+@remembered(1024)
 def view(problem: Problem, seat: Seat) -> tuple[Segment, ...]:
     """The question, and the paragraphs of the seat's shares."""
     options = "".join(f"\n{chr(65 + i)}. {option}" for i, option in enumerate(problem.options))

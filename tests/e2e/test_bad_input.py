@@ -16,6 +16,8 @@ from command_line import FAST, Done, command, environment, parley, rows
 from fake_server import CHAT, MODELS, FakeServer, answer, chat, models
 from parley.store import find_arms
 
+pytestmark = pytest.mark.slow
+
 KEY, PASSWORD = "sk-notforyoureyes12345678", "hunter2hunter2"
 
 

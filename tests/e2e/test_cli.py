@@ -18,6 +18,8 @@ import pytest
 from command_line import FAST, Done, answers, command, environment, parley, repeated, rows, start
 from parley.store import find_arms, read_manifest
 
+pytestmark = pytest.mark.slow
+
 SWEEP = ("run", "-m", "strategy=full,conclusion,pact", *FAST, "limit=3")
 
 

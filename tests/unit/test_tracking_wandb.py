@@ -26,6 +26,8 @@ import tracking_cases
 from parley.tracking_rows import run_id
 from tracking_cases import SECRET, STUDY, services
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("wandb", reason="the extra 'wandb' is not installed")
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"

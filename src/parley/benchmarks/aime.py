@@ -31,6 +31,7 @@ class Aime:
     name: ClassVar[str] = "aime"
     metric: ClassVar[str] = "accuracy"
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
+    quick: ClassVar[bool] = True
     operational: ClassVar[frozenset[str]] = frozenset({"path"})
     """The data's hash or revision stands in `Dataset.source`; where a file lies does not matter."""
 

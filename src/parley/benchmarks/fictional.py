@@ -21,6 +21,7 @@ class Fictional:
     name: ClassVar[str] = "fictional"
     metric: ClassVar[str] = "f1"
     metrics: ClassVar[tuple[str, ...]] = METRICS
+    quick: ClassVar[bool] = True
     operational: ClassVar[frozenset[str]] = frozenset({"problems"})
     """Problem i of a seed is the same however many there are."""
 

@@ -41,6 +41,7 @@ class GpqaDiamond:
     name: ClassVar[str] = "gpqa_diamond"
     metric: ClassVar[str] = "accuracy"
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
+    quick: ClassVar[bool] = True
     operational: ClassVar[frozenset[str]] = frozenset({"path"})
     """The data's hash or revision stands in `Dataset.source`; where a file lies does not matter."""
 

@@ -20,6 +20,7 @@ class HotpotQA:
     name: ClassVar[str] = "hotpotqa"
     metric: ClassVar[str] = "f1"
     metrics: ClassVar[tuple[str, ...]] = METRICS
+    quick: ClassVar[bool] = True
     operational: ClassVar[frozenset[str]] = frozenset({"path"})
     """The data's hash or revision stands in `Dataset.source`; where a file lies does not matter."""
 

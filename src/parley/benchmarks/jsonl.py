@@ -40,6 +40,7 @@ class JsonLines:
     name: ClassVar[str] = "jsonl"
     metric: ClassVar[str] = "f1"
     metrics: ClassVar[tuple[str, ...]] = METRICS
+    quick: ClassVar[bool] = True
     operational: ClassVar[frozenset[str]] = frozenset({"path"})
     """The file's hash stands in `Dataset.source`; where it lies does not matter."""
 

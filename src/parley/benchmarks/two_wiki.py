@@ -24,6 +24,7 @@ class TwoWiki:
     name: ClassVar[str] = "two_wiki"
     metric: ClassVar[str] = "f1"
     metrics: ClassVar[tuple[str, ...]] = METRICS
+    quick: ClassVar[bool] = True
     operational: ClassVar[frozenset[str]] = frozenset({"path", "aliases"})
     """The hashes of both files stand in `Dataset.source`; where they lie does not matter."""
 

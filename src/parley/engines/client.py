@@ -19,6 +19,7 @@ from parley.engines.wire import Dialect, Reply, body, read
 from parley.errors import ParleyError
 from parley.parsing import Split, split_output
 from parley.protocols import Model
+from parley.seeking import in_order
 from parley.types import Completion, Request, Sampling, Usage
 
 _TINY = "x\n"
@@ -174,7 +175,8 @@ class Client:
             return None
         text = reply.reasoning + reply.content
         pieces = await self._tokenizer.output_pieces(reply.ids, text, request.affinity)
-        return pieces if pieces and _in_order(pieces, [split.reasoning, split.visible]) else None
+        texts = [split.reasoning, split.visible]
+        return pieces if pieces and in_order(b"".join(pieces), texts) else None
 
     async def _prompt_pieces(
         self, request: Request, reply: Reply, usage: Usage
@@ -183,19 +185,7 @@ class Client:
             return None
         pieces = await self._tokenizer.prompt_pieces(reply.prompt_ids, request, request.affinity)
         texts = [text.strip() for _, text in request.messages]
-        return pieces if pieces and _in_order(pieces, texts) else None
-
-
-def _in_order(pieces: Sequence[bytes], texts: Sequence[str]) -> bool:
-    """Whether the texts stand in the joined pieces, one after the other."""
-    stream, position = b"".join(pieces), 0
-    for text in texts:
-        sought = text.encode()
-        found = stream.find(sought, position)
-        if found < 0:
-            return False
-        position = found + len(sought)
-    return True
+        return pieces if pieces and in_order(b"".join(pieces), texts) else None
 
 
 def _guess(text: str) -> int:

@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
+
+from parley.seeking import in_order
 
 _SENTENCE_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
@@ -37,7 +40,10 @@ class Vocabulary:
     def pieces(self, ids: Sequence[int]) -> tuple[bytes, ...] | None:
         """The bytes of each token, or None if one is not known."""
         try:
-            return tuple(map(self._bytes.__getitem__, ids))
+            if len(ids) < 2:  # of a single key, itemgetter makes no tuple
+                return tuple(self._bytes[i] for i in ids)
+            found: tuple[bytes, ...] = itemgetter(*ids)(self._bytes)
+            return found
         except KeyError:
             return None
 
@@ -47,14 +53,9 @@ class Vocabulary:
 
     def learn(self, ids: Sequence[int], pieces: Sequence[bytes], texts: Sequence[str]) -> bool:
         """Keeps the bytes of a tokenized text if all `texts` stand in them, in order."""
-        stream, position = b"".join(pieces), 0
-        for text in texts:
-            # Some templates trim what they are given.
-            sought = text.strip().encode()
-            found = stream.find(sought, position)
-            if found < 0:
-                return False
-            position = found + len(sought)
+        # Some templates trim what they are given.
+        if not in_order(b"".join(pieces), (text.strip() for text in texts)):
+            return False
         for i, piece in zip(ids, pieces, strict=True):
             self._bytes.setdefault(i, piece)
         self.unknowable.difference_update(ids)
@@ -64,11 +65,16 @@ class Vocabulary:
         self, ids: Sequence[int], strings: Sequence[str], texts: Sequence[str]
     ) -> bool:
         """The same from a tokenizer's own names of its tokens, byte-level or sentence-piece."""
-        named = list(zip(ids, strings, strict=True))
-        return any(
-            self.learn(ids, [self._bytes.get(i) or read(name) for i, name in named], texts)
-            for read in (self._byte_level, _sentence_piece)
-        )
+        named = zip(ids, strings, strict=True)
+        unknown = {i: name for i, name in named if i not in self._bytes}
+        for read in (self._byte_level, _sentence_piece):
+            fresh = {i: read(name) for i, name in unknown.items()}
+            self._bytes |= fresh
+            if self.learn(ids, self.pieces(ids) or (), texts):
+                return True
+            for i in fresh:
+                del self._bytes[i]
+        return False
 
     def learn_text(self, i: int, text: str) -> None:
         """Keeps the text of one token alone, unless it is only a part of a character."""
