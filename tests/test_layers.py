@@ -14,7 +14,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 
 ORDER = """
-types errors protocols redaction seeds templates
+types errors protocols redaction seeds templates remembering seeking
 labels embedded records parsing grading wrappers options answers
 grading_worker limited expressions
 prompt publishing ledger examples schedule voting

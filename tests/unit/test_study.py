@@ -291,7 +291,7 @@ async def test_transport_failures_are_repeated_and_outcomes_are_not(tmp_path: Pa
 async def test_a_run_stops_past_the_error_threshold_and_keeps_its_rows(tmp_path: Path) -> None:
     engine = Watched(fail=lambda number: TransportError("connection refused"), concurrency=2)
     arms = [arm(engine=engine, number=100), arm("other", engine=Watched(name="B"))]
-    outcome = await run(arms, tmp_path)
+    outcome = await run(arms, tmp_path, concurrency=1)
     assert "stopped: 10 of 10 episodes failed" in outcome.stopped
     assert "connection refused" in outcome.stopped
     assert "max_error_rate=0.5" in outcome.stopped
