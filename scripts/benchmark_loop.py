@@ -21,14 +21,14 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import aiohttp
-from fast_server import MODEL, serving
+from fast_server import CHAT, MODEL, serving
 
 from parley import config
 from parley.arm import Arm
@@ -81,17 +81,14 @@ class Bench:
             raise config.combined(failures)
         return arms
 
-    def loop(self, arms: Sequence[Arm], tracker: Sampler) -> tuple[float, int]:
-        """Seconds and calls of one run of the whole loop."""
+    def loop(self, arms: Sequence[Arm], tracker: Sampler) -> None:
+        """One run of the whole loop."""
         self.runs += 1
         settings = Settings(outputs=self.home / f"run{self.runs}", concurrency=CONCURRENCY)
         progress = Progress(lambda text: None)
-        started = time.perf_counter()
         outcome = asyncio.run(run_study(arms, settings, progress=progress, tracker=tracker))
-        seconds = time.perf_counter() - started
         if outcome.errors or outcome.failures or outcome.stopped:
             raise SystemExit(f"the loop failed: {outcome}")
-        return seconds, tracker.calls
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,7 +99,6 @@ class Sampler:
     episodes: int = 0
     calls: int = 0
     estimated: int = 0
-    words: int = 0
     memory: list[tuple[int, float]] = field(default_factory=list)
 
     @property
@@ -127,22 +123,36 @@ class Sampler:
         pass
 
 
-async def bare(url: str, bodies: Sequence[bytes]) -> float:
-    """Seconds that a plain client takes to post the bodies and read the answers."""
-    session = aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0), headers={"Content-Type": "application/json"}
-    )
+async def bare(url: str, bodies: Sequence[bytes]) -> None:
+    """A plain client that posts the bodies and decodes the answers."""
     queue = iter(bodies)
+    headers = {"Content-Type": "application/json"}
 
-    async def worker() -> None:
+    async def worker(session: aiohttp.ClientSession) -> None:
         for body in queue:
-            async with session.post(f"{url}/v1/chat/completions", data=body) as response:
-                await response.read()
+            async with session.post(f"{url}{CHAT}", data=body, headers=headers) as response:
+                await response.json()
 
-    async with session:
-        started = time.perf_counter()
-        await asyncio.gather(*(worker() for _ in range(CONCURRENCY)))
-        return time.perf_counter() - started
+    connector = aiohttp.TCPConnector(limit=CONCURRENCY)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        await asyncio.gather(*(worker(session) for _ in range(CONCURRENCY)))
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Seconds of the clock, and of this process's CPU, which other processes disturb less."""
+
+    wall: float
+    cpu: float
+
+    def each(self, calls: int) -> str:
+        return f"{calls / self.wall:5,.0f} calls/s ({self.cpu / calls * 1e3:.2f} ms of CPU a call)"
+
+
+def timed(work: Callable[[], object]) -> Spent:
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return Spent(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def compare(bench: Bench, rounds: int) -> int:
@@ -152,27 +162,27 @@ def compare(bench: Bench, rounds: int) -> int:
         first = Sampler()
         bench.loop(arms, first)  # fills the server's memory, so that it answers at once
         bodies = server.bodies()
-        words = statistics.mean(prompt_words(body) for body in bodies[:200])
-        print(
-            f"{first.episodes} episodes, {first.calls} calls, {words:.0f} words a prompt, ", end=""
-        )
-        print(f"concurrency {CONCURRENCY}; token counts exact in {first.calls - first.estimated}")
-        loops, bares = [], []
+        calls, words = len(bodies), statistics.mean(map(prompt_words, bodies[:200]))
+        print(f"{first.episodes} episodes, {calls} calls, {words:.0f} words a prompt")
+        print(f"tokens by part are exact in {first.calls - first.estimated} calls")
+        sides = {
+            "bare client": lambda: asyncio.run(bare(server.url, bodies)),
+            "whole loop": lambda: bench.loop(arms, Sampler()),
+        }
+        spent: dict[str, list[Spent]] = {name: [] for name in sides}
         for _ in range(rounds):
-            bares.append(asyncio.run(bare(server.url, bodies)))
-            loops.append(bench.loop(arms, Sampler())[0])
-            shown = ", ".join(f"{len(bodies) / taken[-1]:,.0f}" for taken in (bares, loops))
-            print(f"  calls/s, bare client and whole loop: {shown}", flush=True)
+            for name, work in sides.items():
+                spent[name].append(timed(work))
+                print(f"  {name:<12}{spent[name][-1].each(calls)}", flush=True)
         # The fastest of each: what else the machine does only ever adds time.
-        ratio = min(loops) / min(bares)
-        calls = len(bodies)
-        for name, taken in (("bare client", min(bares)), ("whole loop", min(loops))):
-            print(f"{name} {calls / taken:,.0f} calls/s, {taken / calls * 1e3:.2f} ms a call")
+        best = {name: min(taken, key=lambda one: one.wall) for name, taken in spent.items()}
+        ratio = best["whole loop"].wall / best["bare client"].wall
+        for name, one in best.items():
+            print(f"{name:<12}{one.each(calls)}, best of {rounds}")
         print(f"ratio {ratio:.2f} (at most {MOST_RATIO})")
         server.delay(0.2)
-        slow = asyncio.run(bare(server.url, bodies)), bench.loop(arms, Sampler())[0]
-        rates = [f"{calls / seconds:,.0f}" for seconds in slow]
-        print(f"with 200 ms latency: bare client {rates[0]} calls/s, whole loop {rates[1]}")
+        for name, work in sides.items():
+            print(f"with 200 ms latency: {name:<12}{timed(work).each(calls)}")
     return int(ratio > MOST_RATIO)
 
 

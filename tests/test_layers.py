@@ -17,7 +17,7 @@ ORDER = """
 types errors protocols redaction seeds templates remembering seeking
 labels embedded records parsing grading wrappers options answers
 grading_worker limited expressions
-prompt publishing ledger examples schedule voting
+prompt publishing sizing ledger examples schedule voting
 lines manifest archive store metrics
 shapes evidence rows world fiction
 strategies.* channels.* topologies.* benchmarks.*

@@ -15,6 +15,7 @@ from parley.ledger import account, again, check
 from parley.prompt import messages, render
 from parley.protocols import Chat, Model
 from parley.seeds import derive
+from parley.sizing import Memory
 from parley.types import (
     Call,
     Completion,
@@ -41,6 +42,8 @@ class Run:
     recorded: Sequence[Episode] = ()
     """Finished episodes of the arms this one needs."""
     reuse: Reuse | None = None
+    memory: Memory = field(default_factory=dict)
+    """Tokens of stretches of prompt, as this chat's model cuts them; shared by all its runs."""
 
 
 @dataclass(slots=True)
@@ -108,15 +111,15 @@ async def speak(
 
 
 async def book(
-    chat: Chat, pool: Pool, spoken: Spoken, number: int, message: Message | None, *, answers: bool
+    run: Run, pool: Pool, spoken: Spoken, number: int, message: Message | None, *, answers: bool
 ) -> Call:
     """The call as it is stored, its tokens accounted for."""
     completion = spoken.completion
     kept = [s for s in (message.kept if message else ()) if s.output == number]
     counts = template = None
     if completion.prompt_pieces is None and not spoken.reused:
-        counts = await chat.count(spoken.texts)
-        template = await chat.template_tokens(spoken.request) if counts else None
+        counts = await run.chat.count(spoken.texts)
+        template = await run.chat.template_tokens(spoken.request) if counts else None
     if spoken.reused:
         tokens = again(spoken.reused["tokens"], completion, kept, answers)
     else:
@@ -128,6 +131,7 @@ async def book(
             answers=answers,
             counts=counts,
             template=template,
+            memory=run.memory,
         )
     if not check(tokens, completion.usage):
         tokens = replace(tokens, estimated=True)

@@ -24,22 +24,18 @@ def compose(
     """
     arm = run.arm
     told, changed = hear(run, problem, history, cue)
-    others = [seat.title for seat in arm.topology.seats if seat.name != cue.seat.name]
+    others = tuple(seat.title for seat in arm.topology.seats if seat.name != cue.seat.name)
     prompted = arm.model.reasoning == "prompted"
-    speaking, answering = (
-        instruction(arm, words, thinks=thinks)
-        for words, thinks in (
-            (speech_words(arm, cue), arm.strategy.thinks),
-            (arm.benchmark.answer_format(problem), arm.strategy.answer_thinks),
-        )
-    )
     first: tuple[Segment, ...] = ()
     last: tuple[Segment, ...] = ()
     if arm.shots:
-        both = (("write_message", speaking), ("write_answer", answering))
+        both = (
+            ("write_message", told_to(arm, problem, cue, answers=False)),
+            ("write_answer", told_to(arm, problem, cue, answers=True)),
+        )
         text = "\n".join(fill(name, words=words) for name, words in both if words)
         first = (segment("instruction", text, role="system"),) if text else ()
-    elif words := answering if cue.answers else speaking:
+    elif words := told_to(arm, problem, cue, answers=cue.answers):
         last = (segment("instruction", words),)
     segments = (
         system(cue.seat, others),
@@ -71,6 +67,14 @@ def hear(
         if received is not None:
             told.append(heard(turn.title, received.text, source))
     return told, tuple(changed)
+
+
+def told_to(arm: Arm, problem: Problem, cue: Cue, *, answers: bool) -> str:
+    """What a seat is told about a turn of this kind."""
+    if answers:
+        words = arm.benchmark.answer_format(problem)
+        return instruction(arm, words, thinks=arm.strategy.answer_thinks)
+    return instruction(arm, speech_words(arm, cue), thinks=arm.strategy.thinks)
 
 
 def speech_words(arm: Arm, cue: Cue) -> str:

@@ -158,7 +158,7 @@ async def take_turn(
             raise
         error = raised
     calls = [
-        await book(run.chat, pool, one, number, message, answers=cue.answers)
+        await book(run, pool, one, number, message, answers=cue.answers)
         for number, one in enumerate(spoken)
     ]
     turn = Turn(

@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import Any, Literal
 
 from parley.seeking import seek
+from parley.sizing import Memory, sizes_by_pieces
 from parley.types import Completion, Part, Segment, Source, Span, Tokens, Usage
 
 _OPENS = re.compile(rb"\s*<think(?:ing)?\s*>", re.IGNORECASE)
@@ -31,15 +32,16 @@ def account(
     answers: bool = False,
     counts: Sequence[int] | None = None,
     template: int | None = None,
+    memory: Memory | None = None,
 ) -> Tokens:
     """Accounts for one call.
 
     `texts` are the segments as sent; `kept` the published spans of this call's output. `counts`
     are the tokens of each text alone and `template` those of the chat template, for engines that
-    return no token ids.
+    return no token ids. `memory` is what is known of the tokens of texts, and learns more.
     """
     usage = completion.usage
-    sizes = _sizes_by_pieces(segments, texts, completion.prompt_pieces, usage.prompt)
+    sizes = _sizes(texts, completion, memory)
     exact = sizes is not None
     if sizes is None and counts is not None and template is not None:
         sizes = [*counts, template]
@@ -107,26 +109,12 @@ def check(tokens: Tokens, usage: Usage) -> bool:
     return sum(tokens.prompt.values()) == usage.prompt and fates == usage.completion
 
 
-def _sizes_by_pieces(
-    segments: Sequence[Segment],
-    texts: Sequence[str],
-    pieces: Sequence[bytes] | None,
-    whole: int,
-) -> list[int] | None:
-    """Tokens of each segment, then of the template; None if the bytes are not found in order."""
-    if pieces is None or len(pieces) != whole:
+def _sizes(texts: Sequence[str], completion: Completion, memory: Memory | None) -> list[int] | None:
+    """Tokens of each text, then of the template, where the engine returned token ids."""
+    pieces = completion.prompt_pieces
+    if pieces is None or len(pieces) != completion.usage.prompt:
         return None
-    stream = b"".join(pieces)
-    starts = list(accumulate(map(len, pieces), initial=0))
-    sizes, position = [], 0
-    for text in texts:
-        sought = text.encode()
-        found = seek(stream, sought, position)
-        if found < 0:
-            return None
-        position = found + len(sought)
-        sizes.append(bisect_left(starts, position) - bisect_left(starts, found))
-    return [*sizes, whole - sum(sizes)]
+    return sizes_by_pieces(texts, pieces, memory)
 
 
 def _fates_by_pieces(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import groupby
 from string import Template
 
 from parley.remembering import remembered
@@ -48,6 +47,7 @@ def segment(
     return Segment(part=part, text=text.strip() + "\n", source_turn=source_turn, role=role)
 
 
+@remembered(1024)
 def system(seat: Seat, others: Sequence[str]) -> Segment:
     """Who the seat is and whom it talks to."""
     words = fill(f"role_{seat.role}", title=seat.title, others=_listed(others))
@@ -71,6 +71,7 @@ def heard(title: str, text: str, source_turn: int) -> Segment:
     return segment("history", f"Message from {title}:\n{text.strip() or '(empty)'}", source_turn)
 
 
+@remembered(1024)
 def cue_segment(seat: Seat, *, answers: bool) -> Segment:
     """The last words of a prompt: whose turn it is, and whether to write or to answer."""
     return segment("cue", fill("cue_answer" if answers else "cue_speak", title=seat.title))
@@ -87,20 +88,21 @@ def render(segments: Sequence[Segment], control: Sequence[str]) -> tuple[str, ..
     An assistant's example loses its last newline: the template's end of turn follows it, and a
     model shown newlines there goes on writing instead of ending its turn.
     """
-    texts = (neutralise(s.text, control) if s.part in _FOREIGN else s.text for s in segments)
-    return tuple(
-        text[:-1] if s.role == "assistant" else text
-        for s, text in zip(segments, texts, strict=True)
-    )
+    texts = []
+    for s in segments:
+        text = neutralise(s.text, control) if s.part in _FOREIGN else s.text
+        texts.append(text[:-1] if s.role == "assistant" else text)
+    return tuple(texts)
 
 
 def messages(segments: Sequence[Segment], texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """(role, text) pairs: neighbouring segments of one role are one message."""
-    spoken = zip(segments, texts, strict=True)
-    return tuple(
-        (role, "".join(text for _, text in group))
-        for role, group in groupby(spoken, key=lambda pair: pair[0].role)
-    )
+    spoken: list[tuple[str, list[str]]] = []
+    for piece, text in zip(segments, texts, strict=True):
+        if not spoken or spoken[-1][0] != piece.role:
+            spoken.append((piece.role, []))
+        spoken[-1][1].append(text)
+    return tuple((role, "".join(parts)) for role, parts in spoken)
 
 
 def rebuild(

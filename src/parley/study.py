@@ -26,6 +26,7 @@ from parley.episode import run_episode
 from parley.errors import ConfigError, ParleyError, RunStopped
 from parley.progress import Progress
 from parley.protocols import Benchmark, Dataset, Tracker
+from parley.sizing import Memory
 from parley.store import ArmWriter, Manifest, write_atomic
 from parley.types import VERSION, Episode, Problem
 
@@ -266,8 +267,11 @@ async def _run_group(
     concurrency = settings.concurrency or engine.concurrency
     queue = interleaved(group)
     async with engine.open(model) as chat:
+        memory: Memory = {}
         runs = {
-            work.writer.folder: Run(arm=work.arm, chat=chat, recorded=work.recorded, reuse=reuse)
+            work.writer.folder: Run(
+                arm=work.arm, chat=chat, recorded=work.recorded, reuse=reuse, memory=memory
+            )
             for work in group
         }
 
