@@ -11,9 +11,10 @@ import orjson
 
 from parley.arm import Arm
 from parley.errors import ContextOverflow
-from parley.ledger import account, again, check
+from parley.ledger import account, again, check, prompt_sizes
 from parley.prompt import messages, render
 from parley.protocols import Chat, Model
+from parley.remembering import remembered
 from parley.seeds import derive
 from parley.sizing import Memory
 from parley.types import (
@@ -73,6 +74,10 @@ class Spoken:
     reused: Mapping[str, Any] | None = None
 
 
+_affinity = remembered(1024)(derive)
+"""Which server an episode's calls go to: the same for all of them, and for all arms."""
+
+
 async def speak(
     run: Run,
     segments: tuple[Segment, ...],
@@ -91,7 +96,7 @@ async def speak(
         seed=derive(*place),
         thinking=thinking,
         schema=schema,
-        affinity=derive(*place[:3]),
+        affinity=_affinity(*place[:3]),
     )
     sampling = await _fit(run, request, texts)
     if sampling is not request.sampling:
@@ -116,22 +121,23 @@ async def book(
     """The call as it is stored, its tokens accounted for."""
     completion = spoken.completion
     kept = [s for s in (message.kept if message else ()) if s.output == number]
-    counts = template = None
-    if completion.prompt_pieces is None and not spoken.reused:
-        counts = await run.chat.count(spoken.texts)
-        template = await run.chat.template_tokens(spoken.request) if counts else None
     if spoken.reused:
         tokens = again(spoken.reused["tokens"], completion, kept, answers)
     else:
+        counts = template = None
+        sizes = prompt_sizes(spoken.texts, completion, run.memory)
+        if sizes is None:
+            counts = await run.chat.count(spoken.texts)
+            template = await run.chat.template_tokens(spoken.request) if counts else None
         tokens = account(
             spoken.segments,
             spoken.texts,
             completion,
             kept=kept,
             answers=answers,
+            sizes=sizes,
             counts=counts,
             template=template,
-            memory=run.memory,
         )
     if not check(tokens, completion.usage):
         tokens = replace(tokens, estimated=True)
@@ -185,8 +191,10 @@ def recall(stored: Mapping[str, Any]) -> Completion:
 async def _fit(run: Run, request: Request, texts: Sequence[str]) -> Sampling:
     """Shrinks the new tokens to what the context leaves, down to the floor, then overflows."""
     sampling, context = run.arm.sampling, run.arm.model.context
-    # No tokenizer known here makes more tokens than bytes (digits and rare scripts come close):
-    # only a prompt that could overflow is worth counting.
+    # No tokenizer known here makes more tokens than bytes (digits and rare scripts come close),
+    # and no character has more than four: only a prompt that could overflow is worth counting.
+    if 4 * sum(map(len, texts)) + sampling.max_tokens < context:
+        return sampling
     if sum(len(text.encode()) for text in texts) + sampling.max_tokens < context:
         return sampling
     counts = await run.chat.count(texts)

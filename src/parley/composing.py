@@ -27,6 +27,7 @@ def compose(
     others = tuple(seat.title for seat in arm.topology.seats if seat.name != cue.seat.name)
     prompted = arm.model.reasoning == "prompted"
     first: tuple[Segment, ...] = ()
+    shown: tuple[Segment, ...] = ()
     last: tuple[Segment, ...] = ()
     if arm.shots:
         both = (
@@ -35,12 +36,13 @@ def compose(
         )
         text = "\n".join(fill(name, words=words) for name, words in both if words)
         first = (segment("instruction", text, role="system"),) if text else ()
+        shown = examples(arm.topology, arm.strategy, shots=arm.shots, prompted=prompted)
     elif words := told_to(arm, problem, cue, answers=cue.answers):
         last = (segment("instruction", words),)
     segments = (
         system(cue.seat, others),
         *first,
-        *examples(arm.topology, arm.strategy, shots=arm.shots, prompted=prompted),
+        *shown,
         *view(problem, cue.seat),
         *told,
         *last,

@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 from parley.errors import ConfigError
 from parley.parsing import final_answer
+from parley.remembering import remembered
 from parley.templates import template
 from parley.types import Score
 
@@ -48,6 +49,7 @@ def answer_words(answer: str) -> str:
     return template(f"answer_{answer}")
 
 
+@remembered(1024)
 def normalise(text: str) -> str:
     """Lower case, without ASCII punctuation and English articles, words one space apart.
 

@@ -23,6 +23,17 @@ _SHUTS = re.compile(rb"\s*</think(?:ing)?\s*>", re.IGNORECASE)
 Fate = Literal["reasoning", "published", "published_reasoning", "discarded", "answer", "control"]
 
 
+def prompt_sizes(
+    texts: Sequence[str], completion: Completion, memory: Memory | None = None
+) -> list[int] | None:
+    """Tokens of each text, then of the template, where the engine returned the prompt's token ids
+    and the texts stand in them. `memory` is what is known of the tokens of texts."""
+    pieces = completion.prompt_pieces
+    if pieces is None or len(pieces) != completion.usage.prompt:
+        return None
+    return sizes_by_pieces(texts, pieces, memory)
+
+
 def account(
     segments: Sequence[Segment],
     texts: Sequence[str],
@@ -30,18 +41,18 @@ def account(
     *,
     kept: Sequence[Span] = (),
     answers: bool = False,
+    sizes: Sequence[int] | None = None,
     counts: Sequence[int] | None = None,
     template: int | None = None,
-    memory: Memory | None = None,
 ) -> Tokens:
     """Accounts for one call.
 
-    `texts` are the segments as sent; `kept` the published spans of this call's output. `counts`
-    are the tokens of each text alone and `template` those of the chat template, for engines that
-    return no token ids. `memory` is what is known of the tokens of texts, and learns more.
+    `texts` are the segments as sent; `kept` the published spans of this call's output; `sizes`
+    are those of `prompt_sizes`, where they are known already. `counts` are the tokens of each text
+    alone and `template` those of the chat template, for engines that return no token ids.
     """
     usage = completion.usage
-    sizes = _sizes(texts, completion, memory)
+    sizes = sizes or prompt_sizes(texts, completion)
     exact = sizes is not None
     if sizes is None and counts is not None and template is not None:
         sizes = [*counts, template]
@@ -107,14 +118,6 @@ def check(tokens: Tokens, usage: Usage) -> bool:
     """Whether the parts sum to the wholes of the server."""
     fates = tokens.reasoning + tokens.published + tokens.discarded + tokens.answer + tokens.control
     return sum(tokens.prompt.values()) == usage.prompt and fates == usage.completion
-
-
-def _sizes(texts: Sequence[str], completion: Completion, memory: Memory | None) -> list[int] | None:
-    """Tokens of each text, then of the template, where the engine returned token ids."""
-    pieces = completion.prompt_pieces
-    if pieces is None or len(pieces) != completion.usage.prompt:
-        return None
-    return sizes_by_pieces(texts, pieces, memory)
 
 
 def _fates_by_pieces(

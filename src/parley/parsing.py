@@ -50,7 +50,7 @@ def split_reasoning(
     cut = finish != "stop"
     field = reasoning.strip()
     thinking = opened and not field
-    tags = list(_tags(text, thinking))
+    tags = list(_tags(text, thinking)) if "<" in text else []
     if not cut and (_open(tags) or (thinking and not tags)):
         # The model ended by itself, so an unbalanced back-tick may hide the tag that closed.
         hidden = [m for m in _TAG.finditer(text, tags[-1].end() if tags else 0) if m["shut"]]

@@ -10,6 +10,6 @@ def derive(*parts: object) -> int:
 
     31 bits, since some servers read a seed as a signed 32-bit number.
     """
-    text = "\x1f".join(str(part) for part in parts)
+    text = "\x1f".join(map(str, parts))
     digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=4).digest()
     return int.from_bytes(digest, "big") >> 1

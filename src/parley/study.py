@@ -228,7 +228,7 @@ def _rare_collections() -> Iterator[None]:
     """Thousands of records are alive at once, none of them in a cycle: looking for cycles as
     often as usual would take a tenth of the time."""
     before = gc.get_threshold()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(20_000, 20, 20)
     try:
         yield
     finally:

@@ -19,7 +19,6 @@ from parley.engines.wire import Dialect, Reply, body, read
 from parley.errors import ParleyError
 from parley.parsing import Split, split_output
 from parley.protocols import Model
-from parley.seeking import in_order
 from parley.types import Completion, Request, Sampling, Usage
 
 _TINY = "x\n"
@@ -111,7 +110,7 @@ class Client:
             visible=split.visible,
             finish=reply.finish,
             usage=usage,
-            pieces=await self._pieces(request, reply, split, usage),
+            pieces=await self._pieces(request, reply, usage),
             prompt_pieces=await self._prompt_pieces(request, reply, usage),
             flags=("thinking_not_disabled",) if unwanted else (),
             latency=sent.latency,
@@ -169,23 +168,19 @@ class Client:
         )
 
     async def _pieces(
-        self, request: Request, reply: Reply, split: Split, usage: Usage
+        self, request: Request, reply: Reply, usage: Usage
     ) -> tuple[bytes, ...] | None:
         if reply.ids is None or len(reply.ids) != usage.completion:
             return None
         text = reply.reasoning + reply.content
-        pieces = await self._tokenizer.output_pieces(reply.ids, text, request.affinity)
-        texts = [split.reasoning, split.visible]
-        return pieces if pieces and in_order(b"".join(pieces), texts) else None
+        return await self._tokenizer.output_pieces(reply.ids, text, request.affinity)
 
     async def _prompt_pieces(
         self, request: Request, reply: Reply, usage: Usage
     ) -> tuple[bytes, ...] | None:
         if reply.prompt_ids is None or len(reply.prompt_ids) != usage.prompt:
             return None
-        pieces = await self._tokenizer.prompt_pieces(reply.prompt_ids, request, request.affinity)
-        texts = [text.strip() for _, text in request.messages]
-        return pieces if pieces and in_order(b"".join(pieces), texts) else None
+        return await self._tokenizer.prompt_pieces(reply.prompt_ids, request, request.affinity)
 
 
 def _guess(text: str) -> int:

@@ -86,8 +86,10 @@ class ServerTokenizer:
             if (pieces := self._vocabulary.pieces(ids)) is not None:
                 return pieces
             try:
-                if self._vocabulary.missing(ids):
+                if not self._vocabulary.unknowable or self._vocabulary.missing(ids):
                     await lesson()
+                if (pieces := self._vocabulary.pieces(ids)) is not None:
+                    return pieces
                 missing = sorted(self._vocabulary.missing(ids))[:_MOST_SINGLES]
                 await asyncio.gather(*(self._single(i, affinity) for i in missing))
             except RequestRefused:

@@ -49,12 +49,11 @@ class Vocabulary:
 
     def missing(self, ids: Iterable[int]) -> set[int]:
         """The ids that are not known and may still be asked for."""
-        return {i for i in ids if i not in self._bytes} - self.unknowable
+        return set(ids).difference(self._bytes, self.unknowable)
 
     def learn(self, ids: Sequence[int], pieces: Sequence[bytes], texts: Sequence[str]) -> bool:
         """Keeps the bytes of a tokenized text if all `texts` stand in them, in order."""
-        # Some templates trim what they are given.
-        if not in_order(b"".join(pieces), (text.strip() for text in texts)):
+        if not _hold(pieces, texts):
             return False
         for i, piece in zip(ids, pieces, strict=True):
             self._bytes.setdefault(i, piece)
@@ -68,11 +67,11 @@ class Vocabulary:
         named = zip(ids, strings, strict=True)
         unknown = {i: name for i, name in named if i not in self._bytes}
         for read in (self._byte_level, _sentence_piece):
-            fresh = {i: read(name) for i, name in unknown.items()}
-            self._bytes |= fresh
-            if self.learn(ids, self.pieces(ids) or (), texts):
+            self._bytes |= {i: read(name) for i, name in unknown.items()}
+            if _hold(self.pieces(ids) or (), texts):
+                self.unknowable.difference_update(unknown)
                 return True
-            for i in fresh:
+            for i in unknown:
                 del self._bytes[i]
         return False
 
@@ -88,6 +87,11 @@ class Vocabulary:
             return bytes(map(self._alphabet.__getitem__, token))
         except KeyError:  # a control token is named by its own text
             return token.encode()
+
+
+def _hold(pieces: Sequence[bytes], texts: Sequence[str]) -> bool:
+    """Whether the texts stand in the tokens. Some templates trim what they are given."""
+    return in_order(b"".join(pieces), (text.strip() for text in texts))
 
 
 def _sentence_piece(token: str) -> bytes:

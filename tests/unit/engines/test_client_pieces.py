@@ -133,7 +133,8 @@ async def test_llamacpp_pieces_are_the_exact_bytes_of_the_output() -> None:
     assert got.prompt_pieces is None
 
 
-async def test_pieces_that_do_not_hold_the_text_are_not_given() -> None:
+async def test_pieces_are_those_of_the_ids_whatever_the_texts_say() -> None:
+    """Whether the texts stand in them is the ledger's question."""
     words = Words()
     async with FakeServer() as server:
         vllm(server, words, "Hello.")
@@ -146,7 +147,8 @@ async def test_pieces_that_do_not_hold_the_text_are_not_given() -> None:
         server.on(CHAT, wrong)
         async with Client((server.url,), model=MODEL, dialect="vllm") as client:
             got = await client.complete(request())
-    assert (got.pieces, got.prompt_pieces) == (None, None)
+    assert got.pieces == (b"Hello", b"<|im_end|>")
+    assert b"".join(got.prompt_pieces or ()) == b"x y z"
     assert got.visible == "Quite another text"
 
 
