@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
-from parley.manifest import write_manifest
 from parley.store import ArmWriter, Manifest
+from parley.store.manifest import write_manifest
 from parley.types import (
     VERSION,
     Answer,

@@ -12,11 +12,11 @@ import orjson
 from parley.arm import Arm
 from parley.errors import ContextOverflow
 from parley.ledger import account, again, check, prompt_sizes
+from parley.ledger.sizing import Memory
 from parley.prompt import messages, render
 from parley.protocols import Chat, Model
 from parley.remembering import remembered
 from parley.seeds import derive
-from parley.sizing import Memory
 from parley.types import (
     Call,
     Completion,

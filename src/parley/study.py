@@ -24,9 +24,9 @@ from parley.components import plain
 from parley.donors import waves, with_donor
 from parley.episode import run_episode
 from parley.errors import ConfigError, ParleyError, RunStopped
+from parley.ledger.sizing import Memory
 from parley.progress import Progress
 from parley.protocols import Benchmark, Dataset, Tracker
-from parley.sizing import Memory
 from parley.store import ArmWriter, Manifest, write_atomic
 from parley.types import VERSION, Episode, Problem
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from parley.answers import accuracy, boxes, integer_answer
+from parley.data.rows import Row, Table, collect, from_file, from_hub, joined
+from parley.data.shapes import identity, words
 from parley.errors import ConfigError, DataError
+from parley.grading.answers import accuracy, boxes, integer_answer
+from parley.grading.wrappers import integer
 from parley.protocols import Dataset
-from parley.rows import Row, Table, collect, from_file, from_hub, joined
-from parley.shapes import identity, words
 from parley.templates import template
 from parley.types import Problem, Score
-from parley.wrappers import integer
 
 HUBS: Mapping[int, str] = {2024: "HuggingFaceH4/aime_2024", 2025: "yentinglin/aime_2025"}
 SHAPES = (

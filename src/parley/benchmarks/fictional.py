@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from parley.data.fiction import VERSION, invent
+from parley.data.world import ASIDES
 from parley.errors import ConfigError
-from parley.fiction import VERSION, invent
 from parley.grading import METRICS, answer_words, check_contract, grade_text
 from parley.protocols import Dataset
 from parley.types import Problem, Score
-from parley.world import ASIDES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

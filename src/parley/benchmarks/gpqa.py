@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from parley.answers import accuracy, letter_answer
+from parley.data.rows import Row, Table, collect, from_file, from_hub
+from parley.data.shapes import identity, words
 from parley.errors import DataError
-from parley.options import letters
+from parley.grading.answers import accuracy, letter_answer
+from parley.grading.options import letters
 from parley.protocols import Dataset
-from parley.rows import Row, Table, collect, from_file, from_hub
 from parley.seeds import derive
-from parley.shapes import identity, words
 from parley.templates import template
 from parley.types import Problem, Score
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from parley.data.evidence import not_two_gold, two_share_problem
+from parley.data.rows import Row, collect, from_file, from_hub
 from parley.errors import ConfigError
-from parley.evidence import not_two_gold, two_share_problem
 from parley.grading import METRICS, answer_words, check_contract, grade_text
 from parley.protocols import Dataset
-from parley.rows import Row, collect, from_file, from_hub
 from parley.types import Problem, Score
 
 

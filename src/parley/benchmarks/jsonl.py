@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from parley.evidence import clean, deal, gold_answers, malformed, shape_notes
+from parley.data.evidence import clean, deal, gold_answers, malformed, shape_notes
+from parley.data.rows import Row, collect, from_file, required_file
+from parley.data.shapes import identity, words
 from parley.grading import METRICS, answer_words, check_contract, grade_text
 from parley.protocols import Dataset
-from parley.rows import Row, collect, from_file, required_file
-from parley.shapes import identity, words
 from parley.types import Paragraph, Problem, Score
 
 SHAPE = (

@@ -10,10 +10,10 @@ from typing import ClassVar
 
 import orjson
 
-from parley.answers import Extracted, free_answer
 from parley.errors import ConfigError, DataError, MissingExtra
-from parley.expressions import grade_expression, require_math_verify
-from parley.limited import CallFailed, TimedOut, pool
+from parley.grading.answers import Extracted, free_answer
+from parley.grading.expressions import grade_expression, require_math_verify
+from parley.grading.limited import CallFailed, TimedOut, pool
 from parley.protocols import Dataset
 from parley.templates import template
 from parley.types import Problem, Score
@@ -83,7 +83,7 @@ class ReasoningGym:
         return template("answer_free")
 
     def grade(self, problem: Problem, text: str, *, truncated: bool = False) -> Score:
-        """Statuses beside those of `parley.answers`: too_long, timeout, grader_error."""
+        """Statuses beside those of `parley.grading.answers`: too_long, timeout, grader_error."""
         if self.grader == "expression":
             score = grade_expression(problem.answers[0], text, truncated=truncated)
             found = Extracted(value=score.extracted, status=score.status)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from parley.data.evidence import not_two_gold, two_share_problem
+from parley.data.rows import Row, collect, digest, from_file, from_hub, json_rows, read_bytes
 from parley.errors import ConfigError, DataError
-from parley.evidence import not_two_gold, two_share_problem
 from parley.grading import METRICS, answer_words, check_contract, grade_text
 from parley.protocols import Dataset
-from parley.rows import Row, collect, digest, from_file, from_hub, json_rows, read_bytes
 from parley.types import Problem, Score
 
 Aliases = Mapping[str, tuple[str, ...]]

@@ -16,17 +16,17 @@ from typing import Any
 from rich.console import Console
 
 from parley import config
-from parley.archive import EPISODES
 from parley.arm import Arm
 from parley.building import share, texts, whole
 from parley.console import wide_console
 from parley.errors import ParleyError, StoreError
-from parley.manifest import write_manifest
 from parley.progress import Progress, terminal_bar
 from parley.protocols import Tracker
 from parley.provenance import provenance
 from parley.reuse import Recorded
 from parley.store import read_manifest
+from parley.store.archive import EPISODES
+from parley.store.manifest import write_manifest
 from parley.study import Outcome, Settings, run_study
 
 

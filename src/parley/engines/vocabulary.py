@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 
-from parley.seeking import in_order
+from parley.ledger.seeking import in_order
 
 _SENTENCE_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from parley.labels import labelled
 from parley.parsing import parse_record
+from parley.parsing.labels import labelled
 from parley.prompt import fill
 from parley.publishing import Fallback, fall_back, record_message
 from parley.types import Cue, Demo, Draft, Message, Status

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from parley.errors import ConfigError
+from parley.grading.voting import majority
 from parley.prompt import fill
 from parley.schedule import ALL_SHARES, Schedule
 from parley.types import Answer, Cue, Seat, Turn
-from parley.voting import majority
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +20,8 @@ class Debate:
     Up to the last round a debater publishes what the strategy lets through, and is told to end
     its message with an "Answer:" line: `conclusion` and `full` keep that line, a record such as
     PACT's drops it. In the last round nobody hears anything more, so all debaters answer, in the
-    benchmark's format. Their majority wins; votes and ties are counted as `parley.voting` says:
-    of answers with equally many votes, that of the debater with the lowest number wins.
+    benchmark's format. Their majority wins; votes and ties are counted as `parley.grading.voting`
+    says: of answers with equally many votes, that of the debater with the lowest number wins.
     """
 
     examples: ClassVar[str] = ""

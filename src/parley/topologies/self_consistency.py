@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from parley.errors import ConfigError
+from parley.grading.voting import majority
 from parley.schedule import ALL_SHARES, Schedule
 from parley.types import Answer, Cue, Seat, Turn
-from parley.voting import majority
 
 # The seat of `single`, so that the first sample is that arm's call, seed and all.
 SEAT = Seat(
@@ -25,8 +25,8 @@ SEAT = Seat(
 class SelfConsistency:
     """`votes` independent answers, drawn at once with seeds of their own; the majority wins.
 
-    Votes, ties and turns without an answer are counted as `parley.voting` says: of answers with
-    equally many votes, the earliest wins. Greedy sampling makes all votes alike.
+    Votes, ties and turns without an answer are counted as `parley.grading.voting` says: of
+    answers with equally many votes, the earliest wins. Greedy sampling makes all votes alike.
     """
 
     seats: ClassVar[tuple[Seat, ...]] = (SEAT,)

@@ -8,11 +8,11 @@ from collections import Counter
 import pytest
 
 from parley.benchmarks.fictional import Fictional
+from parley.data.world import ADJECTIVES, ASIDES, COMPARISONS, FIRST_NAMES, HOPS, NAMES, NOUNS
 from parley.errors import ConfigError
 from parley.protocols import Benchmark
 from parley.templates import template
 from parley.types import Problem
-from parley.world import ADJECTIVES, ASIDES, COMPARISONS, FIRST_NAMES, HOPS, NAMES, NOUNS
 
 THOUSAND = Fictional(problems=1000).load().problems
 RIVALLED = Fictional(problems=1000, rivals=1).load().problems

@@ -1,0 +1,1 @@
+"""What the evidence and rows of benchmarks are made of: shapes, readers, an invented world."""

@@ -1,0 +1,197 @@
+"""The answer in the visible text of an answering turn: an integer, the letter of an option, or
+free text. Pure and total; linear in the length of the text.
+
+Only what is stated as the answer is read: a box, a line behind an "Answer:" label, a sentence
+"the answer is ...", or a last line that is nothing else. Never the first capital or the last
+number that stands somewhere. Where the output was cut short, its unfinished last line is not read.
+
+| status | meaning |
+|---|---|
+| ok | read from a box or behind a label |
+| no_label | read from a sentence or a bare last line |
+| multi_box | boxes with different values: the last one counts |
+| option_text | the option's words stood there instead of its letter |
+| ambiguous | two options were named: no answer |
+| not_integer, not_an_option | the answer stated is neither: no answer |
+| truncated, no_answer | nothing was stated; the output was cut short, or not |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from parley.grading.options import named_option
+from parley.grading.wrappers import integer
+from parley.parsing.labels import labelled
+from parley.types import Score
+
+LABELS = ("Answer", "Final answer", "The answer", "The final answer", "Correct answer", "Final")
+LONGEST = 4_000
+"""Characters of a box or line that are looked at; nobody states an answer in more."""
+COMPARED = 50
+"""Boxes, counted from the end, that are compared to tell whether all hold the same."""
+
+_BOX = re.compile(r"\\{1,2}(?P<box>[bf]box|boxed)\s*\{|\\[\\{}]|[{}]")
+_OPENING = re.compile(r"\\(?:[bf]box|boxed)")
+_SAID = re.compile(r"\b(?:answer|option|choice) (?:is|was|would be|should be|must be)\b:?", re.I)
+_SENTENCE = re.compile(r"(?<=[.!?]) ")
+_BLANKS = re.compile(r"[ \t\r\f\v]{2,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """What was read, None where no answer can be told, and why it is what it is."""
+
+    value: str | None
+    status: str = "ok"
+
+
+def integer_answer(text: str, *, truncated: bool = False) -> Extracted:
+    """The integer in the last box that is balanced and not blank; without one, behind the last
+    label, in the last sentence that says it, or alone in the last line.
+
+    The value is written in digits without leading zeros. Commas, spaces and their TeX forms are
+    read as grouping only between groups of three digits; any other list is not an integer.
+    """
+    boxed = [inner for _, inner in boxes(text)]
+    if boxed:
+        values = [integer(inner) for inner in boxed[-COMPARED:]]
+        if values[-1] is None:
+            return Extracted(value=None, status="not_integer")
+        several = any(value != values[-1] for value in values)
+        return Extracted(value=values[-1], status="multi_box" if several else "ok")
+    shown = _finished(_readable(text), truncated)
+    label = _labelled(shown)
+    if label is not None:
+        value = integer(label)
+        if value is None and label:
+            return Extracted(value=None, status="not_integer")
+        return Extracted(value=value) if value is not None else _nothing(truncated)
+    for words, _ in _unlabelled(shown):
+        if (value := integer(words)) is not None:
+            return Extracted(value=value, status="no_label")
+    return _nothing(truncated)
+
+
+def letter_answer(text: str, options: Sequence[str], *, truncated: bool = False) -> Extracted:
+    """The letter stated last, in a box or behind a label; without one, alone in the last line, or
+    in the last sentence that says it. `options` are the options' texts in the order of A, B, ...
+
+    Words instead of a letter count where exactly one option is named, the longest that fits.
+    """
+    readable = _readable(text)
+    boxed = boxes(readable)
+    place, stated = boxed[-1] if boxed else (-1, "")
+    shown = _finished(readable, truncated)
+    marks = labelled(shown, LABELS)
+    if marks and (line := _first_line(marks[-1].value)):
+        # A box on the label's own line is unwrapped there.
+        stated = line if place < marks[-1].span[0] + len(line) else stated
+    if stated:
+        value, status = named_option(stated, options)
+        others = {named_option(inner, options)[0] for _, inner in boxed[-COMPARED:]}
+        several = status == "ok" and bool(others - {value, None})
+        return Extracted(value=value, status="multi_box" if several else status)
+    if marks:
+        return _nothing(truncated)
+    for words, whole in _unlabelled(shown):
+        value, status = named_option(words, options, whole=whole)
+        if value or status == "ambiguous":
+            return Extracted(value=value, status="no_label" if status == "ok" else status)
+    return _nothing(truncated)
+
+
+def free_answer(text: str, *, truncated: bool = False) -> Extracted:
+    """All that stands behind the last label, without a code fence or a box around it; else the
+    last box; else the last line. An output that was cut short has no free answer unless it is
+    boxed: nobody can tell what was still to come."""
+    boxed = [inner for _, inner in boxes(text)]
+    marks = [] if truncated else labelled(_readable(text), LABELS)
+    if marks and marks[-1].value:
+        value = _unfenced(marks[-1].value)
+        inner = boxes(value) if "boxed" in value else []
+        return Extracted(value=inner[-1][1] if inner else value)
+    if boxed:
+        return Extracted(value=boxed[-1], status="multi_box" if len(set(boxed)) > 1 else "ok")
+    if truncated or marks:
+        return _nothing(truncated)
+    last = _last_line(text)
+    return Extracted(value=last, status="no_label") if last else _nothing(truncated)
+
+
+def accuracy(found: Extracted, gold: str) -> Score:
+    """1 where what was extracted is the gold answer, character for character; else 0."""
+    right = found.value is not None and found.value == gold
+    return Score(metrics={"accuracy": float(right)}, extracted=found.value, status=found.status)
+
+
+def boxes(text: str) -> list[tuple[int, str]]:
+    """(place, content) of every balanced box that is not blank, the outermost of nested ones."""
+    first = _OPENING.search(text)
+    if not first:
+        return []
+    opened: list[int] = []
+    closed: list[tuple[int, int, int]] = []
+    starts: list[int] = []
+    for match in _BOX.finditer(text, max(0, first.start() - 1)):
+        token = match[0]
+        if match["box"] or token == "{":
+            opened.append(match.end() if match["box"] else -1)
+            starts.append(match.start())
+        elif token == "}" and opened:
+            inside, start = opened.pop(), starts.pop()
+            if inside >= 0:
+                while closed and closed[-1][0] > start:
+                    closed.pop()
+                closed.append((start, inside, match.start()))
+    contents = ((start, text[inside:end].strip()) for start, inside, end in closed)
+    return [(start, inner) for start, inner in contents if inner]
+
+
+def _labelled(text: str) -> str | None:
+    """First line behind the last label; empty where nothing follows it, None without a label."""
+    found = labelled(text, LABELS)
+    return _first_line(found[-1].value) if found else None
+
+
+def _unlabelled(text: str) -> Iterator[tuple[str, bool]]:
+    """The last line, which must be an answer as a whole; then what follows the last "the answer
+    is" of the text, up to its full stop."""
+    if last := _last_line(text):
+        yield last, True
+    ends = [said.end() for said in _SAID.finditer(text)]
+    if ends:
+        rest = text[ends[-1] : ends[-1] + LONGEST].partition("\n")[0]
+        yield _SENTENCE.split(rest.strip(), maxsplit=1)[0], False
+
+
+def _finished(text: str, truncated: bool) -> str:
+    """The lines and sentences that came to their end."""
+    if not truncated:
+        return text
+    return text[: max(text.rfind("\n"), text.rfind(". ") + 1, 0)]
+
+
+def _readable(text: str) -> str:
+    return _BLANKS.sub(" ", text)
+
+
+def _first_line(value: str) -> str:
+    return value.partition("\n")[0].strip()[:LONGEST]
+
+
+def _last_line(text: str) -> str:
+    return _first_line(text.rstrip().rpartition("\n")[2])
+
+
+def _unfenced(value: str) -> str:
+    lines = value.split("\n")
+    if len(lines) > 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
+        return "\n".join(lines[1:-1])
+    return value
+
+
+def _nothing(truncated: bool) -> Extracted:
+    return Extracted(value=None, status="truncated" if truncated else "no_answer")

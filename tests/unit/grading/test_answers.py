@@ -1,0 +1,297 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parley.grading.answers import (
+    Extracted,
+    accuracy,
+    boxes,
+    free_answer,
+    integer_answer,
+    letter_answer,
+)
+from parley.grading.wrappers import integer
+from parley.parsing import split_reasoning
+from shared_data import case
+
+IRON = ("iron", "iron ore", "gold", "none of these")
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "\\boxed{",
+            "}",
+            "{",
+            "Answer:",
+            "73",
+            "C",
+            " ",
+            "\n",
+            "\\text{",
+            "**",
+            "$",
+            "the answer is ",
+        ]
+    ),
+    max_size=30,
+).map("".join)
+TEXTS = st.one_of(st.text(), PIECES)
+
+
+def read(text: str, *, truncated: bool = False) -> tuple[str | None, str]:
+    found = integer_answer(text, truncated=truncated)
+    return found.value, found.status
+
+
+def letter(text: str, *, truncated: bool = False) -> tuple[str | None, str]:
+    found = letter_answer(text, IRON, truncated=truncated)
+    return found.value, found.status
+
+
+def test_a01_leading_zeros_on_either_side() -> None:
+    for gold, text in case("A01")["input"]["cases"]:
+        zeros = integer(gold.removeprefix("gold ").strip('"'))
+        assert zeros is not None
+        assert accuracy(integer_answer(text), zeros).metrics == {"accuracy": 1}
+
+
+def test_a02_the_last_box_counts_and_differing_ones_are_flagged() -> None:
+    text = case("A02")["input"].partition("output ")[2].strip('"')
+    assert read(text) == ("15", "multi_box")
+    assert read("\\boxed{840} ... \\boxed{840}") == ("840", "ok")
+    assert read("\\boxed{15} and \\boxed{12}") == ("12", "multi_box")
+
+
+def test_a04_grouped_digits_are_one_number_and_lists_are_none() -> None:
+    outputs, golds = case("A04")["input"]["outputs"], case("A04")["input"]["golds"]
+    for text in outputs[:4]:
+        found = integer_answer(text)
+        assert found.value == "1234"
+        assert [accuracy(found, str(gold)).metrics["accuracy"] for gold in golds] == [1, 0]
+    assert [read(text) for text in outputs[4:]] == [(None, "not_integer")] * 2
+
+
+def test_a05_nothing_stated_is_no_zero() -> None:
+    gold = integer(case("A05")["input"]["gold"])
+    assert gold == "0"
+    statuses = []
+    for output in case("A05")["input"]["outputs"]:
+        given = output if isinstance(output, dict) else {"text": output or ""}
+        cut = given.get("finish_reason") == "length"
+        score = accuracy(integer_answer(given["text"], truncated=cut), gold)
+        assert (score.extracted, score.metrics) == (None, {"accuracy": 0})
+        statuses.append(score.status)
+    assert statuses == [*["no_answer"] * 4, "truncated"]
+
+
+def test_a06_a_value_in_the_reasoning_never_counts() -> None:
+    found = []
+    for output in case("A06")["input"]:
+        given = output if isinstance(output, dict) else {"text": output, "finish_reason": "stop"}
+        split = split_reasoning(given["text"], finish=given["finish_reason"])
+        found.append(read(split.visible, truncated=split.truncated_in_thinking))
+        assert integer_answer(split.reasoning).value == "81"
+    assert found == [("18", "ok"), (None, "truncated"), ("18", "ok")]
+
+
+def test_a08_never_a_capital_that_stands_somewhere() -> None:
+    found = [letter(text)[0] for text in case("A08")["input"]]
+    assert found == [None, None, None, None, "B", "C"]
+
+
+def test_a09_wrappers_around_the_letter() -> None:
+    outputs = case("A09")["input"]
+    assert len(outputs) == 10
+    assert [letter(text)[0] for text in outputs] == ["C"] * 10
+
+
+def test_a11_words_instead_of_the_letter() -> None:
+    given = case("A11")["input"]
+    options = tuple(given["options"].values())
+    found = [letter_answer(text, options) for text in given["outputs"]]
+    assert [one.value for one in found] == ["B", "A", None, None]
+    assert [one.status for one in found[:2]] == ["option_text"] * 2
+    shuffled = ("gold", "iron ore", "none of these", "iron")
+    assert letter_answer("Answer: gold", shuffled).value == "A"
+
+
+def test_a12_a_letter_is_never_normalised_as_words_are() -> None:
+    predictions = case("A12")["input"]["predictions"]
+    for form in ("{}", "Answer: {}"):
+        scores = [accuracy(letter_answer(form.format(one), IRON), "A") for one in predictions]
+        assert [score.metrics["accuracy"] for score in scores] == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "status"),
+    [
+        ("so \\boxed{\\boxed{7}}", "7", "ok"),
+        ("$$\\boxed{\\mathbf{336^\\circ}}$$", "336", "ok"),
+        ("\\boxed{m+n = 73}", "73", "ok"),
+        ("\\boxed{-5}", "-5", "ok"),
+        ("\\boxed{-0}", "0", "ok"),
+        ("\\boxed{73.0}", "73", "ok"),
+        ("\\boxed{73.5}", None, "not_integer"),
+        ("\\boxed{73\\text{ minutes}}", "73", "ok"),
+        ("\\boxed{73 \\text{ or } 74}", None, "not_integer"),
+        ("\\boxed{12,345,678}", "12345678", "ok"),
+        ("\\boxed{1,234 567}", None, "not_integer"),
+        ("\\boxed{\\frac{1}{2}}", None, "not_integer"),
+        ("\\\\boxed{73}", "73", "ok"),
+        ("I write it in \\boxed{}. Answer: \\boxed{73}", "73", "ok"),
+        ("\\boxed{15}, so put it in \\boxed{}", "15", "ok"),
+        ("open \\boxed{12 and then \\boxed{15}", "15", "ok"),
+        ("} stray \\boxed{15} {", "15", "ok"),
+        ("set \\{ \\boxed{15} \\}", "15", "ok"),
+        ("**Final answer:** $073$", "73", "ok"),
+        ("# Answer\n73", "73", "ok"),
+        ("Answer: 12\nAnswer: 73.", "73", "ok"),
+        ("Answer: about 73", None, "not_integer"),
+        ("Answer:", None, "no_answer"),
+        ("It is 12 at first. The final answer is 73.", "73", "no_label"),
+        ("The answer is 12 because it must", None, "no_answer"),
+        ("We add.\n\n**73**", "73", "no_label"),
+        ("There are 12 of 73 things", None, "no_answer"),
+        ("٧٣", None, "no_answer"),
+    ],
+)
+def test_integers(text: str, value: str | None, status: str) -> None:
+    assert read(text) == (value, status)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("\\boxed{73} and then I", "73"),
+        ("Answer: 7", None),
+        ("Answer: 73.\nThis is bec", "73"),
+        ("The answer is 73. Because", "73"),
+        ("The answer is 7", None),
+        ("7", None),
+    ],
+)
+def test_an_unfinished_line_is_not_read_as_an_integer(text: str, value: str | None) -> None:
+    assert read(text, truncated=True) == (value, read(text)[1] if value else "truncated")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "status"),
+    [
+        ("Answer: C) gold", "C", "ok"),
+        ("Answer: C gold", "C", "ok"),
+        ("Answer: **C**: gold", "C", "ok"),
+        ("Answer: C - it shines", "C", "ok"),
+        ("Answer: B because it is ore", "B", "ok"),
+        ("Answer: A plausible guess", None, "not_an_option"),
+        ("Answer: B or C", None, "ambiguous"),
+        ("Answer: B, C", None, "ambiguous"),
+        ("Answer: A/B", None, "ambiguous"),
+        ("Answer: E", None, "not_an_option"),
+        ("Answer: not gold", None, "not_an_option"),
+        ("Answer: Gold.", "C", "option_text"),
+        ("Answer: it is the iron ore", "B", "option_text"),
+        ("Answer: golden", None, "not_an_option"),
+        ("Answer: unsure", None, "not_an_option"),
+        ("Answer:", None, "no_answer"),
+        ("\\boxed{A} or \\boxed{C}", "C", "multi_box"),
+        ("\\boxed{A}\nAnswer: C", "C", "multi_box"),
+        ("Answer: C\nso \\boxed{A}", "A", "ok"),
+        ("Long.\n\n(d)", "D", "no_label"),
+        ("Long.\nC. gold", "C", "no_label"),
+        ("C. elegans is a worm", None, "no_answer"),
+        ("The answer is B. Wait, no: the answer is C.", "C", "no_label"),
+        ("The correct option is (D).", "D", "no_label"),
+        ("The answer is a matter of taste", None, "no_answer"),
+    ],
+)
+def test_letters(text: str, value: str | None, status: str) -> None:
+    assert letter(text) == (value, status)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Answer: C", None),
+        ("Answer: C\nBecause i", "C"),
+        ("Answer: iron o", None),
+        ("Answer: B\nAnswer: B\nAnsw", "B"),
+        ("Answer: B\n\\boxed{C} and", "C"),
+    ],
+)
+def test_an_unfinished_line_is_not_read_as_a_letter(text: str, value: str | None) -> None:
+    assert letter(text, truncated=True)[0] == value
+
+
+def test_an_option_told_apart_by_case_or_sign() -> None:
+    assert letter_answer("Answer: CO", ("Co", "CO", "co2", "C")).value == "B"
+    assert letter_answer("Answer: co", ("Co", "CO", "co2", "C")).status == "ambiguous"
+    assert letter_answer("Answer: it is -1", ("1", "-1", "1.5", "10")).value == "B"
+    assert letter_answer("Answer: it is 1.57", ("1", "-1", "1.5", "10")).value is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "status"),
+    [
+        ("Work.\nAnswer: x + 1", "x + 1", "ok"),
+        ("Answer:\n```\n1 2\n3 4\n```", "1 2\n3 4", "ok"),
+        ("Answer: $\\boxed{x}$", "x", "ok"),
+        ("so \\boxed{x} and \\boxed{y}", "y", "multi_box"),
+        ("first\nlast", "last", "no_label"),
+        ("Answer:", None, "no_answer"),
+        ("", None, "no_answer"),
+    ],
+)
+def test_free_answers(text: str, value: str | None, status: str) -> None:
+    assert free_answer(text) == Extracted(value=value, status=status)
+
+
+def test_a_free_answer_that_was_cut_short_is_none_unless_boxed() -> None:
+    assert free_answer("Answer: x +", truncated=True).status == "truncated"
+    assert free_answer("\\boxed{x} beca", truncated=True).value == "x"
+
+
+@given(TEXTS, st.booleans())
+def test_every_text_gives_a_result(text: str, truncated: bool) -> None:
+    found = integer_answer(text, truncated=truncated)
+    assert found.value is None or found.value.removeprefix("-").isdigit()
+    assert letter_answer(text, IRON, truncated=truncated).value in (*"ABCD", None)
+    assert letter_answer(text, ("",) * 4, truncated=truncated).value in (*"ABCD", None)
+    assert free_answer(text, truncated=truncated).value != ""
+    assert all(inner for _, inner in boxes(text))
+
+
+@given(st.integers(-(10**12), 10**12))
+def test_a_boxed_integer_is_read_as_it_is(number: int) -> None:
+    for form in ("\\boxed{%d}", "Answer: %d", "The answer is $%d$.", "**%d**"):
+        assert integer_answer(form % number).value == str(number)
+    assert integer_answer(f"\\boxed{{{number:,}}}").value == str(number)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "{",
+        "}",
+        "\\",
+        "\\boxed{",
+        "\\boxed{1}",
+        "9",
+        " ",
+        "\n",
+        "Answer: ",
+        "Answer  ",
+        "A ",
+        "*",
+        "$",
+    ],
+)
+def test_time_grows_with_the_text_and_no_faster(unit: str) -> None:
+    text = "Answer" + unit * (1_000_000 // len(unit))
+    started = time.process_time()
+    integer_answer(text)
+    letter_answer(text, IRON)
+    free_answer(text)
+    assert time.process_time() - started < 20

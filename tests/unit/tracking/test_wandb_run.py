@@ -1,0 +1,372 @@
+"""The real wandb package, offline: whole studies in processes of their own, and their files read.
+
+No process may outlive its study, and nothing may connect: every study runs behind a proxy that
+counts who calls.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+import tracking_cases
+from parley.tracking.rows import run_id
+from tracking_cases import SECRET, STUDY, services
+
+pytestmark = pytest.mark.slow
+
+pytest.importorskip("wandb", reason="the extra 'wandb' is not installed")
+
+SOURCE = Path(__file__).resolve().parents[3] / "src"
+
+
+@dataclass
+class Calls:
+    """A server that takes calls, keeps them open, and never says a word."""
+
+    port: int = 0
+    open: list[socket.socket] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def silent_server() -> Iterator[Calls]:
+    with socket.create_server(("127.0.0.1", 0)) as server, contextlib.ExitStack() as stack:
+        calls = Calls(port=server.getsockname()[1])
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    calls.open.append(stack.enter_context(server.accept()[0]))
+
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        yield calls
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join(5)
+
+
+@dataclass
+class Played:
+    """A study that ended: the tracker's state, its folder, who called out, and its process."""
+
+    state: dict[str, Any]
+    folder: Path
+    calls: int
+    code: int
+    error: str
+    seconds: float
+
+    def run(self, arm: str) -> Logged:
+        return read_run(Path(self.state["runs"][arm]["path"]))
+
+
+@dataclass
+class Logged:
+    """What one offline run's file holds."""
+
+    run: Any = None
+    config: dict[str, Any] = field(default_factory=dict)
+    history: list[dict[str, Any]] = field(default_factory=list)
+    summary: dict[str, Any] = field(default_factory=dict)
+    metrics: list[Any] = field(default_factory=list)
+    artifacts: dict[str, Any] = field(default_factory=dict)
+    exit_code: int | None = None
+
+
+def play(scenario: str, folder: Path, environment: dict[str, str], /, **settings: Any) -> Played:
+    """Runs the scenario; asserts that no service of it is left."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tmp").mkdir()
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("WANDB")}
+    with silent_server() as calls:
+        proxy = f"http://127.0.0.1:{calls.port}"
+        started = time.monotonic()
+        child = subprocess.Popen(
+            [
+                *(sys.executable, "-W", "error", "-W", "ignore::ResourceWarning"),
+                *(tracking_cases.__file__, scenario, str(folder)),
+                orjson.dumps(settings).decode(),
+            ],
+            env={
+                **kept,
+                "PYTHONPATH": os.pathsep.join([str(SOURCE), str(SOURCE.parent / "tests")]),
+                "HOME": str(folder / "home"),
+                "TMPDIR": str(folder / "tmp"),
+                "http_proxy": proxy,
+                "https_proxy": proxy,
+                "HTTPS_PROXY": proxy,
+                **{key: value.format(port=calls.port) for key, value in environment.items()},
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+        )
+        try:
+            out, error = child.communicate(timeout=120)
+        finally:
+            child.kill()
+        seconds = time.monotonic() - started
+    for _ in range(100):
+        if not services(child.pid):
+            break
+        time.sleep(0.1)
+    assert not services(child.pid)
+    state = orjson.loads(out.splitlines()[-1]) if out else {}
+    text = error.decode()
+    return Played(state, folder, len(calls.open), child.returncode, text, seconds)
+
+
+def read_run(folder: Path) -> Logged:
+    """The records of a run's transaction log, put together as W&B's server would."""
+    (path,) = folder.glob("*.wandb")
+    logged = Logged()
+    for record in stored_records(path.read_bytes()):
+        kind = record.WhichOneof("record_type")
+        item = getattr(record, kind)
+        if kind == "run":
+            logged.run = item
+            logged.config |= {one.key: orjson.loads(one.value_json) for one in item.config.update}
+        elif kind == "history":
+            logged.history.append(named(item.item))
+        elif kind == "summary":
+            logged.summary |= named(item.update)
+        elif kind == "metric":
+            logged.metrics.append(item)
+        elif kind == "artifact":
+            logged.artifacts[item.type] = item
+        elif kind == "exit":
+            logged.exit_code = item.exit_code
+    return logged
+
+
+def named(items: Any) -> dict[str, Any]:
+    return {
+        one.key or "/".join(one.nested_key): orjson.loads(one.value_json.replace("NaN", "null"))
+        for one in items
+    }
+
+
+def stored_records(data: bytes) -> Iterator[Any]:
+    """wandb no longer ships its reader: LevelDB's log format, blocks of 32 KiB, after 7 bytes."""
+    from wandb.proto import wandb_internal_pb2 as protocol
+
+    assert data[:4] == b":W&B"
+    place, whole = 7, b""
+    while place + 7 <= len(data):
+        left = 32768 - place % 32768
+        length, kind = struct.unpack_from("<4xHB", data, place)
+        if left < 7 or kind == 0:
+            place += left
+            continue
+        whole += data[place + 7 : place + 7 + length]
+        place += 7 + length
+        if kind in (1, 4):
+            record = protocol.Record()  # type: ignore[attr-defined, unused-ignore]
+            record.ParseFromString(whole)
+            whole = b""
+            yield record
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    return play("several", tmp_path_factory.mktemp("several"), {})
+
+
+def test_a_study_without_a_key_is_offline_and_calls_nobody(several: Played) -> None:
+    assert several.code == 0, several.error
+    assert (several.state["status"], several.state["notes"]) == ("offline", [])
+    assert several.calls == 0
+    assert several.error == ""
+
+
+def test_every_arm_has_its_run_in_the_study_folder(several: Played) -> None:
+    assert set(several.state["runs"]) == {"arm-full", "arm-pact", "arm-concise"}
+    for arm, run in several.state["runs"].items():
+        assert run["id"] == run_id(STUDY, arm)
+        assert Path(run["path"]).parent == several.folder / STUDY / "wandb"
+        logged = several.run(arm)
+        assert (logged.run.run_id, logged.run.project) == (run["id"], "parley")
+        assert (logged.run.run_group, logged.run.display_name) == (STUDY, arm.removeprefix("arm-"))
+        assert logged.run.resume
+
+
+def test_the_config_is_flat_and_without_secrets(several: Played) -> None:
+    config = several.run("arm-pact").config
+    assert (config["strategy"], config["benchmark"], config["arm"]) == (
+        "pact",
+        "fictional",
+        "arm-pact",
+    )
+    assert config["identity/sampling/temperature"] == 0.6
+    written = [path for path in several.folder.rglob("*") if path.is_file()]
+    records = [several.folder / STUDY / arm / "manifest.json" for arm in several.state["runs"]]
+    holders = [path for path in written if SECRET.encode() in path.read_bytes()]
+    assert sorted(holders) == sorted(records)
+
+
+def test_each_episode_is_charted_against_the_own_step(several: Played) -> None:
+    logged = several.run("arm-full")
+    episodes = [row for row in logged.history if "f1" in row]
+    assert [row["episode"] for row in episodes] == [1, 2, 3]
+    assert [row["f1"] for row in episodes] == [1, 0.5, 0]
+    assert [row["mean/f1"] for row in episodes] == [1, 0.75, 0.5]
+    assert [row["tokens_total"] for row in episodes] == [215, 215, 215]
+    assert {"em", "score", "tokens_prompt", "messages_ok", "mean/tokens_total"} <= set(episodes[0])
+    stepped = {item.glob_name or item.name: item for item in logged.metrics}
+    assert stepped["*"].step_metric == "episode"
+    assert stepped["f1"].step_metric == "episode"
+
+
+def test_the_summary_is_the_mean_over_newest_tries_under_the_same_names(several: Played) -> None:
+    names = {arm: set(several.run(arm).summary) for arm in several.state["runs"]}
+    assert len({frozenset(found) for found in names.values()}) == 1
+    summary = several.run("arm-pact").summary
+    expected = {"score": 0.5, "f1": 0.5, "em": 1 / 3, "tokens_total": 415, "n": 3, "errors": 0}
+    assert {name: summary[name] for name in expected} == pytest.approx(expected)
+
+
+def test_the_table_holds_the_conversations_and_the_figures_are_there(several: Played) -> None:
+    logged = several.run("arm-pact")
+    assert logged.summary["episodes/_type"] == "table-file"
+    files = Path(several.state["runs"]["arm-pact"]["path"]) / "files"
+    table = orjson.loads((files / logged.summary["episodes/path"]).read_bytes())
+    assert [line[0] for line in table["data"]] == ["p0", "p1", "p2"]
+    said = dict(zip(table["columns"], table["data"][1], strict=True))
+    assert said["messages"].startswith("Agent A: The museum is in Lyon.")
+    assert (said["gold"], said["score"], said["tokens"]) == ("Lyon | Lyons", 0.5, 415)
+    (figure,) = [row for row in logged.history if "report/frontier/path" in row]
+    assert (files / figure["report/frontier/path"]).exists()
+
+
+def test_the_records_are_an_artifact(several: Played) -> None:
+    artifact = several.run("arm-full").artifacts["records"]
+    assert artifact.name == "records-arm-full"
+    stored = {entry.path: Path(entry.local_path) for entry in artifact.manifest.contents}
+    assert set(stored) == {"episodes.jsonl", "manifest.json"}
+    recorded = several.folder / STUDY / "arm-full" / "episodes.jsonl"
+    assert stored["episodes.jsonl"].read_bytes() == recorded.read_bytes()
+    assert orjson.loads(stored["manifest.json"].read_bytes())["label"] == "full"
+
+
+def test_a_stopped_arm_is_a_failed_run(several: Played) -> None:
+    assert several.run("arm-full").exit_code == 0
+    assert several.run("arm-concise").exit_code == 1
+
+
+@pytest.mark.slow
+def test_a_resumed_arm_goes_on_where_it_was(tmp_path: Path) -> None:
+    played = play("resumed", tmp_path, {})
+    assert played.code == 0, played.error
+    first, second = sorted((tmp_path / STUDY / "wandb").glob("offline-run-*"))
+    before, after = read_run(first), read_run(second)
+    assert before.run.run_id == after.run.run_id
+    assert (before.exit_code, after.exit_code) == (1, 0)
+    assert [row["episode"] for row in before.history] == [1, 2]
+    charted = [row for row in after.history if "f1" in row]
+    assert [row["episode"] for row in charted] == [3, 4]
+    assert [row["mean/f1"] for row in charted] == [0.75, 0.5]
+    assert (after.summary["n"], after.summary["f1"], after.summary["errors"]) == (3, 0.5, 0)
+
+
+@pytest.mark.slow
+def test_recorded_arms_can_be_sent_later_and_again(tmp_path: Path) -> None:
+    played = play("replayed", tmp_path, {}, capacity=2)
+    assert played.code == 0, played.error
+    assert (played.state["status"], played.state["dropped"]) == ("offline", 0)
+    folders = sorted((tmp_path / STUDY / "wandb").glob("offline-run-*"))
+    runs = [read_run(folder) for folder in folders]
+    assert len(runs) == 4
+    assert {run.run.run_id for run in runs} == {
+        run_id(STUDY, "arm-full"),
+        run_id(STUDY, "arm-pact"),
+    }
+    for run in runs:
+        # sent anew, not appended to what was sent before
+        assert not run.run.resume
+        assert [row["f1"] for row in run.history if "f1" in row] == [0, 0.25, 0.5, 0.75, 1]
+        assert (run.summary["n"], run.summary["f1"]) == (5, 0.5)
+        assert "records" in run.artifacts
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_a_folder_that_is_a_file_disables_tracking_and_nothing_goes_elsewhere(
+    tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "file").write_text("taken", encoding="utf-8")
+    played = play("several", tmp_path / "study", {}, folder=str(tmp_path / place))
+    assert played.code == 0, played.error
+    assert played.state["status"].startswith(
+        ("disabled: FileExistsError", "disabled: NotADirectory")
+    )
+    assert not played.state["runs"]
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "taken"
+    assert not list((tmp_path / "study" / "tmp").rglob("*.wandb"))
+    assert (tmp_path / "study" / STUDY / "arm-full" / "episodes.jsonl").exists()
+
+
+def test_an_arm_that_cannot_have_a_run_leaves_the_others_theirs(tmp_path: Path) -> None:
+    played = play("partly", tmp_path, {})
+    assert played.code == 0, played.error
+    assert (played.state["status"], set(played.state["runs"])) == (
+        "offline",
+        {"arm-full", "arm-concise"},
+    )
+    (note,) = played.state["notes"]
+    assert note.startswith("arm-pact: run not sent: FileExistsError")
+    assert played.run("arm-concise").summary["n"] == 1
+
+
+def test_the_variable_of_wandb_does_not_move_a_run_to_another_place(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("taken", encoding="utf-8")
+    played = play("several", tmp_path / "study", {"WANDB_DIR": str(tmp_path / "file")})
+    assert (played.state["status"], len(played.state["runs"])) == ("offline", 3)
+    assert played.run("arm-full").summary["n"] == 3
+
+
+def test_a_service_that_does_not_start_disables_tracking(tmp_path: Path) -> None:
+    token = f"4-{os.getpid()}-unix-{tmp_path / 'nobody-listens'}"
+    played = play("several", tmp_path, {"WANDB_SERVICE": token})
+    assert played.code == 0, played.error
+    assert played.state["status"].startswith("disabled: ")
+    assert not played.state["runs"]
+
+
+def test_a_service_that_dies_disables_tracking(tmp_path: Path) -> None:
+    played = play("beheaded", tmp_path, {})
+    assert played.code == 0, played.error
+    assert played.state["status"].startswith("disabled: ConnectionResetError")
+    assert set(played.state["runs"]) == {"arm-full"}
+
+
+def test_a_killed_study_leaves_no_service(tmp_path: Path) -> None:
+    assert play("killed", tmp_path, {}).code == -9
+
+
+@pytest.mark.slow
+def test_a_server_that_never_answers_costs_no_more_than_the_time_limits(tmp_path: Path) -> None:
+    environment = {
+        "WANDB_API_KEY": "0" * 40,
+        "WANDB_BASE_URL": "http://127.0.0.1:{port}",
+        "no_proxy": "127.0.0.1",
+    }
+    limits = {"has_key": True, "init_timeout_s": 2, "finish_timeout_s": 8}
+    played = play("several", tmp_path, environment, **limits)
+    assert played.code == 0, played.error
+    assert played.calls > 0
+    assert played.state["status"].startswith("disabled: CommError")
+    assert "0" * 40 not in str(played.state)
+    assert played.seconds < 60
+    assert (tmp_path / STUDY / "arm-full" / "episodes.jsonl").exists()
