@@ -17,7 +17,7 @@ from parley.components import find
 
 FOLDER = config_folder()
 CHOICES = [(group, name) for group in GROUPS for name in available(group)]
-PRESETS = [(group, name) for group in ("arm", "experiment") for name in available(group)]
+PRESETS = [(group, name) for group in ("arm", "experiment", "limits") for name in available(group)]
 
 
 def composed(*overrides: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def test_every_preset_builds(group: str, name: str) -> None:
 
 def test_every_folder_of_configs_is_a_group() -> None:
     folders = {path.name for path in FOLDER.iterdir() if path.is_dir()}
-    assert folders - {"hydra", "arm", "experiment"} == set(GROUPS)
+    assert folders - {"hydra", "arm", "experiment", "limits"} == set(GROUPS)
     for group in GROUPS:
         assert available(group), group
 

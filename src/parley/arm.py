@@ -38,6 +38,8 @@ class Arm:
     shots: int = 0
     limit: int | None = None
     samples: int = 1
+    metric: str = ""
+    """The metric that leads tables and figures; empty is the benchmark's own."""
     folder_name: str = ""
     needs: tuple[str, ...] = ()
     """The donor whose records the channel hears, at most one: the folder of an arm of the study,

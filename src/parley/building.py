@@ -20,7 +20,9 @@ from parley.rehearsal import prompt_hash
 
 PARTS = ("benchmark", "topology", "strategy", "channel", "model", "engine", "sampling")
 GROUPS = (*PARTS, "tracker")
-_NOTED = ("arm", "experiment", "choices", "config_folders")
+FILES = (".jsonl", ".json", ".csv", ".parquet")
+"""What a local copy of a data set may be."""
+_NOTED = ("arm", "experiment", "limits", "choices", "config_folders")
 """Keys that composing leaves behind."""
 
 
@@ -53,6 +55,7 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
         )
     packages = _packages(values)
     nodes = {name: _node(values, name) for name in PARTS}
+    nodes["benchmark"] = _with_local_copy(nodes["benchmark"], values)
     parts = {name: build(nodes[name], where=name, packages=packages) for name in PARTS}
     seed, shots, samples = (whole(values, name) for name in ("seed", "shots", "samples"))
     named = {name: choice(values, name, parts[name]) for name in PARTS}
@@ -72,6 +75,7 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
         seed=seed,
         shots=shots,
         samples=samples,
+        metric=_metric(values, parts["benchmark"]),
         limit=None if values["limit"] is None else whole(values, "limit"),
         needs=tuple(
             part.donor or named["strategy"] for part in parts.values() if hasattr(part, "donor")
@@ -182,6 +186,33 @@ def _short(value: Any) -> str:
         str(value).lower() if isinstance(value, bool) else "null" if value is None else str(value)
     )
     return re.sub(r"[^\w.+-]+", "_", text)[:40]
+
+
+def _with_local_copy(node: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The benchmark's settings, reading its file in the study's folder of local copies."""
+    if not values.get("data") or node.get("path", "") is not None:
+        return node
+    folder, name = Path(str(values["data"])).expanduser(), values.get("choices", {})["benchmark"]
+    found = sorted(path for path in folder.glob(f"{name}.*") if path.suffix.lower() in FILES)
+    if not found:
+        raise ConfigError(
+            f"data={values['data']}: no file of the benchmark {name} is in this folder",
+            allowed=", ".join(f"{name}{suffix}" for suffix in FILES),
+            remedy="put a copy there, name it with benchmark.path=FILE, or data=null for the hub",
+        )
+    return {**node, "path": str(found[0])}
+
+
+def _metric(values: Mapping[str, Any], benchmark: Any) -> str:
+    """The chosen headline metric, empty for the benchmark's own."""
+    chosen = values.get("metric") or ""
+    if chosen and chosen not in benchmark.metrics:
+        raise ConfigError(
+            f"metric={chosen!r} is no metric of this benchmark",
+            allowed=f"null, {', '.join(benchmark.metrics)}",
+            remedy="metric=null",
+        )
+    return str(chosen)
 
 
 def _node(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:

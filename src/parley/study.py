@@ -178,7 +178,7 @@ def open_work(arm: Arm, dataset: Dataset, settings: Settings) -> Work:
         choices=arm.choices,
         identity=arm.identity,
         fingerprint=arm.fingerprint,
-        metric=arm.benchmark.metric,
+        metric=arm.metric or arm.benchmark.metric,
         metrics=arm.benchmark.metrics,
         planned={"problems": len(problems), "samples": arm.samples},
         data={

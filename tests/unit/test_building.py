@@ -346,3 +346,33 @@ def test_the_choices_that_ship() -> None:
 def test_two_arms_of_other_names_are_equal_in_nothing_else() -> None:
     """The folder's name alone does not make another arm."""
     assert replace(arm(), folder_name="x").fingerprint == arm().fingerprint
+
+
+def test_limits_follow_the_benchmark_and_give_way_to_the_command_line() -> None:
+    tokens = {
+        name: arm("limits=latentmas", f"benchmark={name}").sampling.max_tokens
+        for name in ("aime2024", "aime2025", "gpqa_diamond", "openbookqa", "hotpotqa")
+    }
+    assert list(tokens.values()) == [20000, 20000, 8192, 2048, 4096]
+    assert arm("limits=model_card", "benchmark=aime2025").sampling.max_tokens == 38912
+    assert arm("limits=model_card").sampling.max_tokens == 32768
+    assert arm("limits=latentmas", "sampling.max_tokens=9").sampling.max_tokens == 9
+
+
+def test_the_leading_metric_is_one_of_the_benchmark_and_makes_no_other_arm() -> None:
+    assert arm().metric == ""
+    assert arm("metric=f1_squad").metric == "f1_squad"
+    assert arm("metric=f1_squad").name == arm().name
+    assert "f1_squad" in (refused("metric=accuracy").allowed or "")
+
+
+def test_local_copies_are_found_by_the_benchmarks_name(tmp_path: Path) -> None:
+    (tmp_path / "hotpotqa.json").write_text("[]")
+    (tmp_path / "hotpotqa.txt").write_text("")
+    found = arm("benchmark=hotpotqa", f"data={tmp_path}")
+    assert found.benchmark.path == str(tmp_path / "hotpotqa.json")  # type: ignore[attr-defined]
+    assert found.name == arm("benchmark=hotpotqa").name
+    own = arm("benchmark=hotpotqa", f"data={tmp_path}", "benchmark.path=mine.json")
+    assert own.benchmark.path == "mine.json"  # type: ignore[attr-defined]
+    assert arm(f"data={tmp_path}").choices["benchmark"] == "fictional"
+    assert "two_wiki.jsonl" in (refused("benchmark=two_wiki", f"data={tmp_path}").allowed or "")
