@@ -119,3 +119,16 @@ def test_a_servers_own_arguments_need_no_plus() -> None:
     assert found["engine"]["args"] == {"tensor_parallel_size": 4}
     assert found["engine"]["environment"] == {"A_B": "1"}
     assert found["model"]["template"] == {"think_budget": 9}
+
+
+def test_an_experiment_sweeps_from_python_too_and_what_is_given_goes_before_it() -> None:
+    fields = [job[0] for job in config.swept(["experiment=table3"])]
+    assert fields[0] == "strategy.fields=[Action,State,Result]"
+    assert len(fields) == len(set(fields)) == 5
+    chosen = config.swept(["experiment=table1", "arm=pact,debate", "limit=2"])
+    assert [job[:2] for job in chosen] == [
+        [f"benchmark={benchmark}", f"arm={arm}"]
+        for benchmark in ("hotpotqa", "two_wiki")
+        for arm in ("pact", "debate")
+    ]
+    assert config.swept(["limit=2", "strategy=full"]) == [["limit=2", "strategy=full"]]

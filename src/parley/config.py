@@ -12,8 +12,9 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, redirect_stdout
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -92,23 +93,65 @@ def _opened(overrides: Sequence[str]) -> list[str]:
 def compose_one(overrides: Sequence[str], folders: Sequence[Path] = ()) -> Any:
     """One composed config from Python, without a command line."""
     import hydra
+
+    searched = [f"hydra.searchpath=[{','.join(f'file://{folder}' for folder in folders)}]"]
+    words = [*_opened(overrides), *(searched if folders else [])]
+    with _composing():
+        config = hydra.compose("study", words, return_hydra_config=True)
+        return with_choices(config, dict(config.hydra.runtime.choices))
+
+
+@contextmanager
+def _composing() -> Iterator[None]:
+    """Hydra at the shipped configs; its errors become ConfigErrors."""
+    import hydra
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
     GlobalHydra.instance().clear()
-    searched = [f"hydra.searchpath=[{','.join(f'file://{folder}' for folder in folders)}]"]
     try:
         with hydra.initialize_config_dir(version_base="1.3", config_dir=str(config_folder())):
-            config = hydra.compose(
-                "study",
-                [*_opened(overrides), *(searched if folders else [])],
-                return_hydra_config=True,
-            )
-            return with_choices(config, dict(config.hydra.runtime.choices))
+            yield
     except (HydraException, OmegaConfBaseException, YAMLError, ValueError) as error:
         raise explain(error) from error
+
+
+def swept(overrides: Sequence[str]) -> list[list[str]]:
+    """The overrides of each job: an experiment's own sweep, and lists with commas, multiplied out.
+
+    What is given goes before what an experiment sweeps, as on the command line.
+    """
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    parser = OverridesParser.create()
+    try:
+        given = parser.parse_overrides(list(overrides))
+        single = [one.input_line or "" for one in given if not one.is_sweep_override()]
+        params = _experiment_sweep(single)
+        words = [*(f"{key}={value}" for key, value in params.items()), *overrides]
+        listed: dict[str, list[str]] = {}
+        for one in parser.parse_overrides(words):
+            key = one.get_key_element()
+            several = one.sweep_string_iterator() if one.is_sweep_override() else ()
+            listed[key] = [f"{key}={value}" for value in several] or [one.input_line or ""]
+    except HydraException as error:
+        raise explain(error) from error
+    return [list(job) for job in product(*listed.values())]
+
+
+def _experiment_sweep(overrides: Sequence[str]) -> Mapping[str, object]:
+    """The sweep that the YAML of `experiment=` sets; empty without one."""
+    named = [word.partition("=")[2] for word in overrides if word.startswith("experiment=")]
+    if not named:
+        return {}
+    with _composing():
+        import hydra
+
+        config = hydra.compose("study", list(overrides), return_hydra_config=True)
+        return dict(config.hydra.sweeper.params or {})
 
 
 def with_choices(config: Any, choices: Mapping[str, Any]) -> Any:

@@ -115,13 +115,15 @@ def report(outcome: Outcome, tracker: Tracker, console: Console) -> list[Any]:
 
 
 def from_python(overrides: Sequence[str], sweep: Mapping[str, object]) -> Any:
-    """What `parley.run` does: the product of all listed values, run as one study."""
+    """What `parley.run` does: the product of all listed values, run as one study. An experiment's
+    own sweep, and values with commas, are part of the product."""
     names = list(sweep)
     lists = [value if isinstance(value, (list, tuple)) else [value] for value in sweep.values()]
     jobs: list[config.Job] = []
     for values in product(*lists):
         chosen = [f"{name}={value}" for name, value in zip(names, values, strict=True)]
-        jobs.append((chosen, config.compose_one([*overrides, *chosen])))
+        swept = config.swept([*overrides, *chosen])
+        jobs += [(words, config.compose_one(words)) for words in swept]
     arms, first, failures = config.arms(jobs)
     if failures:
         raise config.combined(failures)
