@@ -19,7 +19,10 @@ _BRACES = (
     re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}]', re.DOTALL),
     re.compile(r"[{}]"),
 )
-_EFFORT = 16
+_MOST = 32_768
+"""Characters of the text, from its end, in which objects are looked for: a record comes last, and
+none is as long as a model's endless repetition of one can be."""
+_EFFORT = 4
 """Characters read for broken objects, per character of text: nested ones are tried again from
 each brace, and a model that repeats itself must not hold up a run."""
 
@@ -58,7 +61,7 @@ def last_object(text: str, fields: tuple[str, ...]) -> Found | None:
 
 def _objects(text: str, fields: tuple[str, ...]) -> Iterator[Found]:
     ends: tuple[dict[int, int | None], ...] = ({}, {})
-    position, budget = 0, _EFFORT * len(text)
+    position, budget = max(0, len(text) - _MOST), _EFFORT * min(len(text), _MOST)
     while (start := text.find("{", position)) >= 0:
         position = start + 1
         if text[text.rfind("\n", 0, start) + 1 : start].lstrip().startswith(">"):

@@ -279,3 +279,14 @@ def test_json_round_trip(
     assert (record.data, record.status, record.missing) == (data, "ok", ())
     for value, (start, end) in zip(record.data.values(), record.spans, strict=True):
         assert json.loads(f'"{text[start:end]}"') == value
+
+
+@pytest.mark.parametrize("unit", ["{", '{"Action": "', '{"Action": {', "\\frac{1}{", "```{"])
+def test_a_model_that_repeats_itself_for_a_megabyte_does_not_hold_up_a_run(unit: str) -> None:
+    record = parse_record(unit * (1_000_000 // len(unit)), ("Action", "State", "Result"))
+    assert record.status in ("unparsed", "missing_fields")
+
+
+def test_the_record_is_found_behind_a_megabyte_of_reasoning() -> None:
+    text = "so to speak, " * 80_000 + '{"Action": "a", "State": "s", "Result": "r"}'
+    assert parse_record(text, ("Action", "State", "Result")).status == "ok"
