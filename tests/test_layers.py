@@ -24,7 +24,7 @@ data data.shapes data.evidence data.rows data.world data.fiction
 strategies.* channels.* topologies.* benchmarks.*
 engines.guard engines.vocabulary engines.memo engines.address engines.failures engines.wire
 engines.transport engines.tokenizer engines.client engines.probe engines.process engines.registry
-engines.llamacpp_server engines.plausible engines.*
+engines.launching engines.llamacpp_server engines.plausible engines.*
 arm components choosing calls composing episode rehearsal
 progress provenance reuse tracking.rows tracking.wandb_run tracking upload donors study
 analysis.naming analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style

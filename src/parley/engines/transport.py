@@ -71,6 +71,8 @@ class Transport:
         self._context, self._attempts, self._backoff = context, attempts, backoff
         self.waste = 0
         """Tokens of all failed attempts, those of calls that failed for good included."""
+        self.abandoned = 0
+        """Attempts that ran out of time: the server may still be at work on them."""
         self._session = aiohttp.ClientSession(
             # Servers close idle connections after 5 s: sooner here, so that none is met dead.
             connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=4.0),
@@ -169,6 +171,7 @@ class Transport:
                 raw, status = await response.read(), response.status
                 asked = response.headers.get("Retry-After") if status != 200 else None
         except (aiohttp.ClientError, TimeoutError) as error:
+            self.abandoned += isinstance(error, TimeoutError)
             said = clean(str(error), address.secrets)
             raise Retriable(f"{type(error).__name__}: {said}" if said else "timeout") from None
         if status == 200:

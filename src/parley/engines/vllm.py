@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import orjson
-
 from parley.engines import registry
 from parley.engines.client import Client
+from parley.engines.launching import flags, missing, refuse_secrets
 from parley.engines.process import HOST, claim_port, running
 from parley.errors import ConfigError, MissingExtra
 from parley.protocols import Chat, Model
 
 _SERVER = "vllm.entrypoints.openai.api_server"
-_SECRET = re.compile(r"(^|_)(token|key|secret|password)s?$", re.IGNORECASE)
 _RESERVED = frozenset(
     {"model", "revision", "served_model_name", "host", "port", "max_model_len"}
     | {"enable_prompt_tokens_details", "reasoning_parser", "api_key"}
@@ -58,12 +54,7 @@ class Vllm:
     )
 
     def __post_init__(self) -> None:
-        for name in self.environment:
-            if _SECRET.search(name):
-                raise ConfigError(
-                    f"engine.environment.{name} looks like a secret, and settings are recorded",
-                    remedy=f"export {name} in your shell: the server inherits it",
-                )
+        refuse_secrets(self.environment)
         for name in self.args:
             if name.replace("-", "_") in _RESERVED:
                 raise ConfigError(
@@ -82,7 +73,8 @@ class Vllm:
         found = await registry.find(self.registry, registry.key(self, model), model.name)
         async with AsyncExitStack() as stack:
             if found is None:
-                await self._check()
+                if await missing(self.python, ["vllm"], package="vLLM"):
+                    raise MissingExtra("vllm", "vllm")
                 port = claim_port(self.port)
                 found = f"http://{HOST}:{port}"
                 await stack.enter_async_context(
@@ -123,37 +115,4 @@ class Vllm:
             "reasoning_parser": self.reasoning_parser if model.reasoning == "native" else None,
         }
         python = self.python or sys.executable
-        return [python, "-m", _SERVER, *_flags(needed), *_flags(self.args)]
-
-    async def _check(self) -> None:
-        """Asks the interpreter for vLLM, so that its absence is told at once and plainly."""
-        code = "import importlib.util as u, sys; sys.exit(u.find_spec('vllm') is None)"
-        try:
-            asked = await asyncio.create_subprocess_exec(
-                self.python or sys.executable, "-P", "-c", code
-            )
-        except OSError as error:
-            raise ConfigError(
-                f"engine.python: cannot run {self.python}: {error.strerror}",
-                allowed="the path of a Python interpreter that has vLLM",
-            ) from None
-        if await asked.wait():
-            raise MissingExtra("vllm", "vllm")
-
-
-def _flags(settings: Mapping[str, Any]) -> list[str]:
-    """Arguments by name as command-line flags; None is left out."""
-    flags: list[str] = []
-    for name, value in settings.items():
-        flag = "--" + name.replace("_", "-")
-        if value is True:
-            flags.append(flag)
-        elif value is False:
-            flags.append("--no-" + flag[2:])
-        elif isinstance(value, Mapping):
-            flags += [flag, orjson.dumps(dict(value)).decode()]
-        elif isinstance(value, list | tuple):
-            flags += [flag, *map(str, value)]
-        elif value is not None:
-            flags += [flag, str(value)]
-    return flags
+        return [python, "-m", _SERVER, *flags(needed), *flags(self.args)]

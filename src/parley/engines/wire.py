@@ -1,7 +1,8 @@
 """The chat protocol on the wire: a request's body, and what an answer says. Pure.
 
-Three dialects of one protocol: `openai` (no token ids), `vllm` and `llamacpp` (token ids on
-request, each in its own place).
+Four dialects of one protocol: `openai` (no token ids), `vllm` and `llamacpp` (token ids on
+request, each in its own place) and `transformers` (no token ids; half of the sampling settings in
+a string of their own).
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import orjson
 
 from parley.errors import RequestRefused
 from parley.protocols import Model
-from parley.types import Request
+from parley.types import Request, Sampling
 
-Dialect = Literal["openai", "vllm", "llamacpp"]
+Dialect = Literal["openai", "vllm", "llamacpp", "transformers"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,8 @@ class Reply:
 
 
 def body(request: Request, *, model: Model, served: str, dialect: Dialect) -> bytes:
-    """The JSON body of a chat completion. Raises RequestRefused for text that is not Unicode."""
+    """The JSON body of a chat completion. Raises RequestRefused for text that is not Unicode, and
+    for a schema in a dialect that has none."""
     sampling = request.sampling
     fields: dict[str, Any] = {
         "model": served,
@@ -48,12 +50,17 @@ def body(request: Request, *, model: Model, served: str, dialect: Dialect) -> by
         "max_tokens": sampling.max_tokens,
         "seed": request.seed,
     }
-    if sampling.top_k is not None:
-        fields["top_k"] = sampling.top_k
-    if sampling.min_p is not None:
-        fields["min_p"] = sampling.min_p
+    if dialect == "transformers":
+        fields["generation_config"] = _generation(sampling)
+    else:
+        fields |= _given(sampling)
     if template := template_arguments(request, model):
         fields["chat_template_kwargs"] = template
+    if request.schema is not None and dialect == "transformers":
+        raise RequestRefused(
+            "`transformers serve` ignores a schema: nothing would make the output follow it",
+            remedy="strategy.structured=false, or engine=vllm",
+        )
     if request.schema is not None:
         fields["response_format"] = {
             "type": "json_schema",
@@ -67,6 +74,27 @@ def body(request: Request, *, model: Model, served: str, dialect: Dialect) -> by
         return orjson.dumps(fields)
     except orjson.JSONEncodeError as error:
         raise RequestRefused(f"the request cannot be written as JSON: {error}") from None
+
+
+def _given(sampling: Sampling) -> dict[str, float]:
+    """The settings beyond the protocol's own that are not left to the server."""
+    settings = {"top_k": sampling.top_k, "min_p": sampling.min_p}
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _generation(sampling: Sampling) -> str:
+    """What `transformers serve` takes in no other way.
+
+    Without `do_sample` it is greedy at any temperature, unless the model's own settings say
+    otherwise; without a `top_k` it keeps 50 candidates. 0 is off, for it knows no -1.
+    """
+    given = _given(sampling)
+    settings = {
+        "do_sample": sampling.temperature > 0,
+        **given,
+        "top_k": max(0, int(given.get("top_k", 0))),
+    }
+    return orjson.dumps(settings).decode()
 
 
 def template_arguments(request: Request, model: Model) -> dict[str, object]:

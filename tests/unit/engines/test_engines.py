@@ -12,6 +12,7 @@ import parley.engines
 from parley.engines.llamacpp import LlamaCpp
 from parley.engines.remote import Remote
 from parley.engines.scripted import Scripted
+from parley.engines.transformers import Transformers
 from parley.engines.vllm import Vllm
 from parley.protocols import Engine
 
@@ -19,6 +20,7 @@ from parley.protocols import Engine
 ENGINES: tuple[Engine, ...] = (
     LlamaCpp(),
     Vllm(),
+    Transformers(),
     Remote(urls=("http://a", "http://b")),
     Scripted(),
 )
@@ -44,7 +46,7 @@ def test_every_field_tells_its_unit_and_reason(engine: Engine) -> None:
 
 
 def test_no_engine_imports_another() -> None:
-    engines = {"llamacpp", "vllm", "remote", "scripted"}
+    engines = {"llamacpp", "vllm", "transformers", "remote", "scripted"}
     for name in engines:
         tree = ast.parse((FOLDER / f"{name}.py").read_text())
         imported = {

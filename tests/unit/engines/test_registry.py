@@ -21,6 +21,12 @@ async def test_a_published_server_is_found_while_it_is_up(tmp_path: Path) -> Non
         assert await registry.find(folder, "abc", "m") == server.url
         assert await registry.find(folder, "other", "m") is None
         assert await registry.find(folder, "abc", "another model") is None
+
+        async def serves(url: str, served: str) -> bool:
+            return (url, served) == (server.url, "known otherwise")
+
+        assert await registry.find(folder, "abc", "known otherwise", serves) == server.url
+        assert await registry.find(folder, "abc", "m", serves) is None
         server.on(MODELS, answer({}, status=503))
         assert await registry.find(folder, "abc", "m") is None
     assert await registry.find(folder, "abc", "m") is None
