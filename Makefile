@@ -41,9 +41,9 @@ format: $(VENV)/.dev ## put the code in its format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test-vllm: $(VENV)/.dev ## make a vLLM environment for the CPU, serve small real models, run a study
+test-vllm: $(VENV)/.dev ## make a vLLM environment for the CPU; test engine=vllm and engine=transformers in it
 	scripts/make_vllm_env.sh
-	$(BIN)/pytest -q tests/e2e/test_vllm.py tests/e2e/test_vllm_study.py
+	$(BIN)/pytest -q tests/e2e/test_vllm.py tests/e2e/test_vllm_study.py tests/e2e/test_transformers.py
 
 bench: $(VENV)/.dev ## Parley's own overhead against a bare HTTP client
 	$(BIN)/python scripts/benchmark_loop.py

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Makes .venv-vllm: vLLM on the CPU, and two small models to serve with it, under outputs/.models.
+# vLLM brings all that `transformers serve` needs, so engine=transformers is tested there too.
 #
 #   scripts/make_vllm_env.sh
 #

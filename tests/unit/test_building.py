@@ -138,6 +138,14 @@ def test_changed_settings_stand_in_the_name(overrides: list[str], part: str, nam
     assert arm(*overrides).choices[part] == name
 
 
+def test_a_schema_that_the_server_would_ignore_is_refused() -> None:
+    words = ("strategy=pact", "strategy.structured=true", "model=qwen3-8b")
+    error = refused(*words, "engine=transformers")
+    assert "engine=transformers" in str(error)
+    assert "strategy.structured=false" in str(error)
+    assert arm(*words, "engine=vllm").strategy.schema
+
+
 def test_the_same_setting_written_otherwise_is_the_same_arm() -> None:
     names = {arm(f"strategy.thinks={word}").name for word in ("no", "false", "off", "False")}
     assert len(names) == 1
