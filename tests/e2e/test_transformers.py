@@ -169,7 +169,9 @@ async def test_the_parts_of_a_prompt_are_counted_and_overflow_is_seen_before_the
 
 def test_a_study_runs_to_its_end_and_its_tokens_add_up(smollm2: Held, tmp_path: Path) -> None:
     run = ("run", "-m", "strategy=full,pact", *smollm2.overrides, "limit=1")
-    done = parley(*run, "sampling.max_tokens=16", at=tmp_path, env={"HOME": str(tmp_path)})
+    done = parley(
+        *run, "sampling.max_tokens=16", at=tmp_path, env={"HOME": str(tmp_path)}, limit_s=300
+    )
     assert done.code == 0, done.said
     episodes = [one for arm in find_arms(tmp_path / "outputs") for one in read_episodes(arm)]
     assert [len(one.turns) for one in episodes] == [4, 4]
@@ -223,6 +225,7 @@ def test_a_native_reasoner_runs_a_study_with_and_without_thinking(
         *("sampling.max_tokens=64", "sampling.floor_tokens=16"),
         at=tmp_path,
         env={"HOME": str(tmp_path)},
+        limit_s=300,
     )
     assert done.code == 0, done.said
     thoughts = {
