@@ -235,15 +235,22 @@ def arms(jobs: Sequence[Job]) -> tuple[list[Arm], dict[str, Any], dict[str, Parl
     built: list[Arm] = []
     values: dict[str, Any] = {}
     failures: dict[str, ParleyError] = {}
+    budget = None
     for overrides, config in jobs:
         try:
             if isinstance(config, Exception):
                 raise explain(config)
             resolved = resolve(config)
-            values = values or resolved
+            values, budget = values or resolved, budget or resolved["budget"]
             built.append(build_arm(resolved))
         except ParleyError as error:
             failures[redact_text(" ".join(overrides)) or "this run"] = error
+    if budget and not failures and not any(arm.budget for arm in built):
+        raise ConfigError(
+            f"budget={budget}, but no arm of this run spends a budget",
+            allowed="topologies with budget_tokens: single, self_consistency, or one of your own",
+            remedy="topology=single, or budget=null",
+        )
     return built, values, failures
 
 
