@@ -203,6 +203,8 @@ def _end(episode: Record, width: int) -> Iterator[RenderableType]:
         ]
         yield _field("score", " · ".join([*numbers, score["status"]]), width, style="bold")
     said = f"{row['tokens_total']:,} in {row['calls']} calls, {row['seconds']:.1f} s"
+    if row["tokens_granted"] is not None:
+        said += f"; completion {row['tokens_completion']:,} of {row['tokens_granted']:,} granted"
     yield _field("all tokens", said, width)
 
 

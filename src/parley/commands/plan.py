@@ -64,13 +64,9 @@ def show(jobs: Sequence[config.Job]) -> None:
     columns = ["arm", "problems", "episodes", "recorded", "calls", "prompt tokens", "new, most"]
     for column in columns:
         table.add_column(column, justify="left" if column == "arm" else "right", overflow="fold")
-    waiting = any(one.after for one in forecasts)
-    if waiting:
-        table.add_column("after", overflow="fold")
     for one in forecasts:
         numbers = (one.problems, one.episodes, one.recorded, one.calls, one.prompt, one.most)
-        after = [one.after] if waiting else []
-        table.add_row(one.arm, *(f"{number:,}" for number in numbers), *after)
+        table.add_row(one.arm, *(f"{number:,}" for number in numbers))
     if len(forecasts) > 1:
         sums = [
             sum(number)
@@ -83,8 +79,9 @@ def show(jobs: Sequence[config.Job]) -> None:
     console = Console()
     console.print(table)
     for one in forecasts:
-        if one.error:
-            console.print(f"would not run: {one.arm}: {one.error}", highlight=False, markup=False)
+        if one.after or one.error:
+            said = f"would not run: {one.error}" if one.error else f"after {one.after}"
+            console.print(f"{one.arm}: {said}", highlight=False, markup=False, soft_wrap=True)
 
 
 def forecast_all(arms: Sequence[Arm], values: Mapping[str, Any]) -> list[Forecast]:
@@ -125,10 +122,7 @@ def _later(
         pinned, _ = with_donor(arm, study)
         pinned, grants = with_budget(pinned, study, problems)
     except ParleyError as error:
-        need = arm.budget or "".join(arm.needs)
-        return replace(
-            forecast(unnamed, problems, None), after=f"{need}: missing", error=str(error)
-        )
+        return replace(forecast(unnamed, problems, None), error=str(error))
     made = forecast(pinned, problems, study)
     topology: Any = pinned.topology
     granted = fmean(grants.values()) if grants else getattr(topology, "budget_tokens", None)
