@@ -27,11 +27,11 @@ engines.transport engines.tokenizer engines.client engines.probe engines.process
 engines.llamacpp_server engines.plausible engines.*
 arm components choosing calls composing episode rehearsal
 progress provenance reuse tracking.rows tracking.wandb_run tracking upload
-donors budgets works study
+donors budgets replays works study
 analysis.naming analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
 analysis.token_bars analysis.frontier analysis.frames analysis.tables analysis.notes
 analysis.plots analysis.transcript analysis.report
-building config console commands.* cli
+building config console performing commands.* cli
 """.split()
 """From the bottom up: a module imports only what stands before it. `folder.*` is every file of
 the folder that is not named; those never import each other, so a new one needs no edit here."""
@@ -57,7 +57,7 @@ RUNNING = frozenset(
         "engines",
     }
     | {"episode", "examples", "progress", "provenance", "rehearsal", "reuse", "study", "tracking"}
-    | {"upload", "works"}
+    | {"upload", "works", "replays"}
     | {"strategies", "channels", "topologies", "benchmarks"}
 )
 """What runs studies. It meets the analysis only at the files in `outputs/`."""

@@ -36,7 +36,7 @@ def with_budget(arm: Arm, study: Path, problems: Sequence[Problem]) -> tuple[Arm
     folder = donor_folder(
         study,
         lambda folder, one: (
-            arm.budget in {folder.name, *names(one.choices, _preset(folder))}
+            arm.budget in {folder.name, *names(one.choices, preset_of(folder))}
             and may_grant(arm, one.choices, one.identity)
         ),
         wanted=f"the arm '{arm.budget}' of study {arm.study}, whose tokens budget= grants,",
@@ -119,7 +119,7 @@ def _comparable(identity: Identity) -> bytes:
     return shared({**identity, "sampling": sampling}, _OWN)
 
 
-def _preset(folder: Path) -> str:
+def preset_of(folder: Path) -> str:
     """The YAML of the group `arm` that a recorded arm was made from, if it was."""
     path = folder / "config.yaml"
     config = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}

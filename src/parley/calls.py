@@ -65,10 +65,12 @@ class Pool:
 
     def adopt(self, recorded: Episode) -> tuple[Turn, ...]:
         """The turns of a record, their prompts among the episode's own stretches."""
-        places = [self.entries.setdefault(one, len(self.entries)) for one in recorded.segments]
+
+        def place(index: int) -> int:
+            return self.entries.setdefault(recorded.segments[index], len(self.entries))
 
         def moved(call: Call) -> Call:
-            return replace(call, prompt=tuple(places[index] for index in call.prompt))
+            return replace(call, prompt=tuple(map(place, call.prompt)))
 
         return tuple(
             replace(turn, calls=tuple(moved(call) for call in turn.calls))

@@ -21,7 +21,7 @@ from typing import Any
 from parley.arm import Arm
 from parley.building import GROUPS, build_arm, build_tracker, config_folder, study_keys
 from parley.errors import ConfigError, ParleyError
-from parley.redaction import redact_text
+from parley.redaction import redact_text, redacted
 
 Job = tuple[list[str], Any]
 """A job's overrides, and its composed config or the error of composing it."""
@@ -215,6 +215,42 @@ def _allowed(error: BaseException) -> list[str]:
         return []
     keys = [str(key) for key in parent if key != "_target_"]
     return [*GROUPS, *study_keys()] if "study" in keys else keys
+
+
+def changed(values: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """Recorded values with overrides as on a command line: single settings, and the choice of an
+    engine or a tracker. Raises ConfigError."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
+
+    made = OmegaConf.create(dict(values))
+    OmegaConf.set_struct(made, True)
+    for word in overrides:
+        key, equals, value = word.partition("=")
+        if not equals or key in {*GROUPS, "arm", "experiment"} - {"engine", "tracker"}:
+            raise ConfigError(
+                f"{redact_text(word)}: what was recorded stays as it is",
+                allowed="engine=NAME, tracker=NAME, and single settings such as limit=20",
+                remedy="parley run makes an arm with other choices",
+            )
+        try:
+            if key in GROUPS:
+                fresh = compose_one([word, f"outputs={values['outputs']}"])
+                made[key] = OmegaConf.to_container(fresh[key], resolve=True)
+                made.choices[key] = value
+            else:
+                given = OmegaConf.select(OmegaConf.from_dotlist([word]), key)
+                OmegaConf.update(made, key, given, force_add=bool(_OPEN.match(word)))
+        except (OmegaConfBaseException, YAMLError, ValueError) as error:
+            raise explain(error) from error
+    found = resolve(made)
+    if lost := redacted(found):
+        raise ConfigError(
+            f"{lost} was a secret, which is never recorded",
+            remedy=f"give it again: {lost}='${{oc.env:VARIABLE}}'",
+        )
+    return found
 
 
 def resolve(config: Any) -> dict[str, Any]:
