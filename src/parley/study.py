@@ -122,6 +122,8 @@ class Study:
 
     def prepare(self, arms: Sequence[Arm]) -> list[Work]:
         """Opens the arms and says what there is to do; those without anything end here."""
+        if not arms:
+            return []
         works = self.preparation.works(arms)
         todo = sum(len(work.pending) for work in works)
         done = sum(work.planned for work in works) - todo
