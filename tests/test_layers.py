@@ -31,7 +31,7 @@ donors budgets replays works study
 analysis.naming analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
 analysis.token_bars analysis.frontier analysis.frames analysis.tables analysis.notes
 analysis.plots analysis.transcript analysis.report
-building config console performing commands.* cli
+building explaining config console performing commands.* cli
 """.split()
 """From the bottom up: a module imports only what stands before it. `folder.*` is every file of
 the folder that is not named; those never import each other, so a new one needs no edit here."""

@@ -6,7 +6,6 @@ makes the objects; both a single run and a sweep end in the same `run_study(arms
 
 from __future__ import annotations
 
-import difflib
 import io
 import os
 import re
@@ -19,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from parley.arm import Arm
-from parley.building import GROUPS, build_arm, build_tracker, config_folder, study_keys
+from parley.building import GROUPS, build_arm, build_tracker, config_folder
 from parley.errors import ConfigError, ParleyError
+from parley.explaining import explain
 from parley.redaction import redact_text, redacted
 
 Job = tuple[list[str], Any]
@@ -29,6 +29,9 @@ _SHOWING = frozenset({"--cfg", "-c", "--info", "-i", "--help", "-h", "--hydra-he
 """Flags with which Hydra prints settings, secrets and all."""
 _OPEN = re.compile(r"(engine\.(args|environment)|model\.template)[.=]")
 """Settings whose keys Parley does not know: a server's own arguments, a template's own names."""
+
+_RECORDED = {*GROUPS, "arm", "experiment", "limits"} - {"engine", "tracker"}
+"""Choices that a replay takes from what was recorded."""
 
 
 def compose(arguments: Sequence[str], act: Callable[[list[Job]], None]) -> None:
@@ -171,52 +174,6 @@ def with_choices(config: Any, choices: Mapping[str, Any]) -> Any:
     return config
 
 
-def explain(error: BaseException) -> ConfigError:
-    """Hydra's message without its machinery, what is allowed there, and what to do next."""
-    chain: list[BaseException] = [error]
-    while (inner := chain[-1].__cause__ or chain[-1].__context__) and len(chain) < 6:
-        chain.append(inner)
-    allowed = next((found for one in chain if (found := _allowed(one))), [])
-    said = [line for one in chain for line in _told(one)]
-    unknown = re.search(r"Could not (?:override|find) '([^']+)'", "\n".join(said))
-    close: list[str] = []
-    if unknown and allowed:
-        close = difflib.get_close_matches(re.split(r"[./]", unknown[1])[-1], allowed, n=1)
-    shown = "`parley run --help` lists the choices of every group, `--cfg job` shows the config"
-    return ConfigError(
-        redact_text("\n".join(dict.fromkeys(said))),
-        allowed=", ".join(allowed),
-        remedy=f"did you mean '{close[0]}'? {shown}" if close else shown,
-    )
-
-
-def _told(error: BaseException) -> list[str]:
-    """The lines of a message that help a user: without Hydra's lists and its search path, and
-    without the hint that makes a misspelt key a new one."""
-    text = re.split(r"Available options|Config search path", str(error))[0]
-    text = re.sub(r"Key '[^']*' is not in struct", "there is no such setting", text)
-    noise = (
-        "None",
-        "See https://hydra.cc",
-        "To append to your config",
-        "full_key:",
-        "object_type=",
-    )
-    lines = (line.strip() for line in text.split("\n"))
-    return [line for line in lines if line and not line.startswith(noise)]
-
-
-def _allowed(error: BaseException) -> list[str]:
-    """The choices of a group, or the keys beside an unknown one."""
-    if options := getattr(error, "options", None):
-        return list(options)
-    parent = getattr(error, "parent_node", None)
-    if parent is None:
-        return []
-    keys = [str(key) for key in parent if key != "_target_"]
-    return [*GROUPS, *study_keys()] if "study" in keys else keys
-
-
 def changed(values: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
     """Recorded values with overrides as on a command line: single settings, and the choice of an
     engine or a tracker. Raises ConfigError."""
@@ -228,7 +185,7 @@ def changed(values: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, An
     OmegaConf.set_struct(made, True)
     for word in overrides:
         key, equals, value = word.partition("=")
-        if not equals or key in {*GROUPS, "arm", "experiment"} - {"engine", "tracker"}:
+        if not equals or key in _RECORDED:
             raise ConfigError(
                 f"{redact_text(word)}: what was recorded stays as it is",
                 allowed="engine=NAME, tracker=NAME, and single settings such as limit=20",
