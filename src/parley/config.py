@@ -200,7 +200,9 @@ def changed(values: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, An
                 given = OmegaConf.select(OmegaConf.from_dotlist([word]), key)
                 OmegaConf.update(made, key, given, force_add=bool(_OPEN.match(word)))
         except (OmegaConfBaseException, YAMLError, ValueError) as error:
-            raise explain(error) from error
+            told = explain(error)
+            what = f"{redact_text(key)}: {told.what}"
+            raise ConfigError(what, allowed=told.allowed, remedy=told.remedy) from error
     found = resolve(made)
     if lost := redacted(found):
         raise ConfigError(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from core_cases import arm as bare_arm
 from core_cases import calls, play
 from parley import config
-from parley.analysis.frames import load
+from parley.analysis.frames import load, plain_rows
 from parley.analysis.notes import notes
 from parley.analysis.tables import results
 from parley.arm import Arm
@@ -66,13 +66,14 @@ async def test_the_grant_is_the_donors_mean_as_the_report_measures_it(tmp_path: 
     assert waves(arms) == [arms[2:], arms[:2]]
     outcome = await run(arms, tmp_path)
     assert (outcome.failures, outcome.episodes) == ({}, 16)
-    table = results(load(tmp_path / "s")).set_index("topology")
-    granted = round(table.loc["split_evidence", "tokens_completion"])
+    frames = results(load(tmp_path / "s"))
+    table = {str(row["topology"]): row for row in plain_rows(frames)}
+    granted = round(table["split_evidence"]["tokens_completion"])
     assert granted == round(fmean(spent(of(tmp_path, "split_evidence")).values()))
     for topology in ("single", "self_consistency"):
-        assert table.loc[topology, "tokens_granted"] == granted
-        assert table.loc[topology, "budget"] == "pact"
-        assert 0 < table.loc[topology, "tokens_completion"] <= granted
+        assert table[topology]["tokens_granted"] == granted
+        assert table[topology]["budget"] == "pact"
+        assert 0 < table[topology]["tokens_completion"] <= granted
         folder = of(tmp_path, topology)
         manifest = read_manifest(folder)
         assert manifest.label == "conclusion budget=pact"
@@ -82,7 +83,7 @@ async def test_the_grant_is_the_donors_mean_as_the_report_measures_it(tmp_path: 
         for episode in read_episodes(folder):
             assert episode.granted == granted
             assert calls(episode)[0].max_tokens == granted
-    assert table["tokens_granted"].isna().tolist().count(True) == 1
+    assert table["split_evidence"]["tokens_granted"] is None
     again = await run(arms, tmp_path)
     assert (again.failures, again.episodes) == ({}, 0)
 

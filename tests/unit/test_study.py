@@ -231,10 +231,15 @@ async def test_arms_that_wait_find_their_engine_still_open(tmp_path: Path) -> No
     engines = [Watched(name=name, watch=watch) for name in "AB"]
 
     def waiting(name: str, engine: Any) -> Arm:
-        waits = {"topology": Single(), "budget": "donor" + name, "choices": {"budget": "donor"}}
         named = {key: key for key in ("benchmark", "topology", "strategy", "model")}
-        waits["choices"] = {**named, "budget": "donor"}
-        return arm("waits" + name, engine=engine, identity={"engine": name}, **waits)
+        return arm(
+            "waits" + name,
+            engine=engine,
+            identity={"engine": name},
+            topology=Single(),
+            budget="donor" + name,
+            choices={**named, "budget": "donor"},
+        )
 
     donors = [arm("donor" + e.name, engine=e, identity={"engine": e.name}) for e in engines]
     arms = [*(waiting(engine.name, engine) for engine in engines), *donors]
