@@ -26,11 +26,12 @@ engines.guard engines.vocabulary engines.memo engines.address engines.failures e
 engines.transport engines.tokenizer engines.client engines.probe engines.process engines.registry
 engines.launching engines.llamacpp_server engines.plausible engines.*
 arm components choosing calls composing episode rehearsal
-progress provenance reuse tracking.rows tracking.wandb_run tracking upload donors study
+progress provenance reuse tracking.rows tracking.wandb_run tracking upload
+donors budgets replays works study
 analysis.naming analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
 analysis.token_bars analysis.frontier analysis.frames analysis.tables analysis.notes
 analysis.plots analysis.transcript analysis.report
-building config console commands.* cli
+building explaining config console performing commands.* cli
 """.split()
 """From the bottom up: a module imports only what stands before it. `folder.*` is every file of
 the folder that is not named; those never import each other, so a new one needs no edit here."""
@@ -44,6 +45,7 @@ ALONE = ("strategies", "channels", "topologies", "benchmarks", "commands")
 RUNNING = frozenset(
     {
         "arm",
+        "budgets",
         "building",
         "calls",
         "choosing",
@@ -55,7 +57,7 @@ RUNNING = frozenset(
         "engines",
     }
     | {"episode", "examples", "progress", "provenance", "rehearsal", "reuse", "study", "tracking"}
-    | {"upload"}
+    | {"upload", "works", "replays"}
     | {"strategies", "channels", "topologies", "benchmarks"}
 )
 """What runs studies. It meets the analysis only at the files in `outputs/`."""

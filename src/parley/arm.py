@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
 from parley.protocols import Benchmark, Channel, Engine, Model, Strategy, Topology
-from parley.types import Sampling
+from parley.types import Episode, Problem, Sampling
+
+Opening = Callable[[Problem, int], Episode]
+"""The recorded turns that an episode of a problem and sample begins with. Raises DataError where
+there are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,13 @@ class Arm:
     needs: tuple[str, ...] = ()
     """The donor whose records the channel hears, at most one: the folder of an arm of the study,
     or the strategy of the arm that is like this one otherwise, with channel=identity."""
+    budget: str = ""
+    """The arm whose completion tokens this one may spend: the folder of an arm of the study, or a
+    name of the arm that is like this one but for topology and strategy."""
+    budget_per_problem: bool = False
+    """Whether each problem is granted the donor's own use of it, which makes this an oracle."""
+    opening: Opening | None = field(default=None, repr=False, compare=False)
+    """What its episodes begin with, where they are not played from the start."""
 
     fingerprint: str = field(init=False)
     """Eight hex digits of everything that affects outputs."""
@@ -55,8 +66,14 @@ class Arm:
         readable = [
             str(self.choices[key]) for key in ("benchmark", "topology", "strategy", "model")
         ]
+        readable += [f"budget={self.choices['budget']}"] if "budget" in self.choices else []
         object.__setattr__(self, "fingerprint", mark)
         object.__setattr__(self, "name", self.folder_name or "-".join([*readable, mark]))
+
+    @property
+    def waits(self) -> bool:
+        """Whether another arm of the study has to be finished first."""
+        return bool(self.needs or self.budget)
 
 
 def with_data(arm: Arm, source: str) -> Arm:

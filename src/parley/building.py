@@ -59,10 +59,18 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
     parts = {name: build(nodes[name], where=name, packages=packages) for name in PARTS}
     seed, shots, samples = (whole(values, name) for name in ("seed", "shots", "samples"))
     named = {name: choice(values, name, parts[name]) for name in PARTS}
+    budget, per_problem = _budget(values, parts)
+    granted = f"{budget}(oracle)" if per_problem else budget
     arm = Arm(
         study=_name(values, "study"),
-        label=named["strategy"],
-        choices={**named, "seed": seed, "shots": shots, "answer": str(values["answer"])},
+        label=f"{named['strategy']} budget={granted}" if budget else named["strategy"],
+        choices={
+            **named,
+            "seed": seed,
+            "shots": shots,
+            "answer": str(values["answer"]),
+            **({"budget": granted} if budget else {}),
+        },
         identity={},
         config=redact({key: value for key, value in values.items() if key != "config_folders"}),
         benchmark=parts["benchmark"],
@@ -80,6 +88,8 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
         needs=tuple(
             part.donor or named["strategy"] for part in parts.values() if hasattr(part, "donor")
         ),
+        budget=budget,
+        budget_per_problem=per_problem,
         folder_name="" if values.get("folder") is None else _name(values, "folder"),
     )
     _check_schema(arm)
@@ -126,6 +136,39 @@ def build_tracker(values: Mapping[str, Any], *, environment: Mapping[str, str], 
     if hasattr(tracker, "has_key"):
         tracker = replace(tracker, has_key=key_source(environment, home) is not None)
     return tracker
+
+
+def _budget(values: Mapping[str, Any], parts: Mapping[str, Any]) -> tuple[str, bool]:
+    """The arm whose tokens are granted, and whether problem by problem; "" where the topology
+    spends no budget: in a sweep, those are the arms that it is measured by."""
+    given, per_problem = values.get("budget"), values.get("budget_per_problem", False)
+    if not isinstance(per_problem, bool) or (per_problem and given is None):
+        raise ConfigError(
+            f"budget_per_problem={per_problem!r} with budget={given!r}",
+            allowed="true or false; true with budget=ARM only",
+            remedy="budget_per_problem=false",
+        )
+    if given is None or not hasattr(parts["topology"], "budget_tokens"):
+        return "", False
+    if isinstance(given, int) and not isinstance(given, bool):
+        raise ConfigError(
+            f"budget={given} names no arm",
+            allowed="the folder of an arm of this study, its strategy, or topology-strategy",
+            remedy=f"topology.budget_tokens={given} sets a number of tokens",
+        )
+    if parts["topology"].budget_tokens is not None:
+        raise ConfigError(
+            f"budget={given} and topology.budget_tokens={parts['topology'].budget_tokens}",
+            allowed="one of the two",
+            remedy="topology.budget_tokens=null",
+        )
+    if hasattr(parts["channel"], "donor"):
+        raise ConfigError(
+            f"budget={given} with a channel that hears another arm",
+            allowed="channel=identity: a single agent hears no messages",
+            remedy="channel=identity",
+        )
+    return _name(values, "budget"), per_problem
 
 
 def whole(values: Mapping[str, Any], name: str) -> int:

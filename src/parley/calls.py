@@ -27,6 +27,7 @@ from parley.types import (
     Role,
     Sampling,
     Segment,
+    Turn,
     Usage,
 )
 
@@ -42,6 +43,8 @@ class Run:
     chat: Chat
     recorded: Sequence[Episode] = ()
     """Finished episodes of the arms this one needs."""
+    grants: Mapping[str, int] = field(default_factory=dict)
+    """Completion tokens by problem, where each problem has a budget of its own."""
     reuse: Reuse | None = None
     memory: Memory = field(default_factory=dict)
     """Tokens of stretches of prompt, as this chat's model cuts them; shared by all its runs."""
@@ -58,6 +61,20 @@ class Pool:
         text = "" if piece.source_turn is not None else piece.text
         return self.entries.setdefault(
             (piece.part, piece.role, text, piece.source_turn), len(self.entries)
+        )
+
+    def adopt(self, recorded: Episode) -> tuple[Turn, ...]:
+        """The turns of a record, their prompts among the episode's own stretches."""
+
+        def place(index: int) -> int:
+            return self.entries.setdefault(recorded.segments[index], len(self.entries))
+
+        def moved(call: Call) -> Call:
+            return replace(call, prompt=tuple(map(place, call.prompt)))
+
+        return tuple(
+            replace(turn, calls=tuple(moved(call) for call in turn.calls))
+            for turn in recorded.turns
         )
 
 
@@ -86,21 +103,26 @@ async def speak(
     thinking: bool,
     place: tuple[object, ...],
     schema: Mapping[str, Any] | None = None,
+    max_tokens: int | None = None,
 ) -> Spoken:
-    """One call. Its seed derives from `place` (seed, problem, sample, seat, turn, kind, number),
-    not from arrival, so that arms are paired. Raises what `Chat.complete` raises."""
+    """One call, of at most `max_tokens` new tokens where that is not left to the sampling.
+
+    Its seed derives from `place` (seed, problem, sample, seat, turn, kind, number), not from
+    arrival, so that arms are paired. Raises what `Chat.complete` raises.
+    """
     texts = render(segments, run.arm.model.control)
+    sampling = run.arm.sampling
     request = Request(
         messages=messages(segments, texts),
-        sampling=run.arm.sampling,
+        sampling=sampling if max_tokens is None else replace(sampling, max_tokens=max_tokens),
         seed=derive(*place),
         thinking=thinking,
         schema=schema,
         affinity=_affinity(*place[:3]),
     )
-    sampling = await _fit(run, request, texts)
-    if sampling is not request.sampling:
-        request = replace(request, sampling=sampling)
+    fitting = await _fit(run, request, texts)
+    if fitting is not request.sampling:
+        request = replace(request, sampling=fitting)
     request_hash = hash_of(request, run.chat.model, run.arm.model)
     stored = run.reuse(request_hash) if run.reuse else None
     completion = recall(stored) if stored else await run.chat.complete(request)
@@ -190,7 +212,7 @@ def recall(stored: Mapping[str, Any]) -> Completion:
 
 async def _fit(run: Run, request: Request, texts: Sequence[str]) -> Sampling:
     """Shrinks the new tokens to what the context leaves, down to the floor, then overflows."""
-    sampling, context = run.arm.sampling, run.arm.model.context
+    sampling, context = request.sampling, run.arm.model.context
     # No tokenizer known here makes more tokens than bytes (digits and rare scripts come close),
     # and no character has more than four: only a prompt that could overflow is worth counting.
     if 4 * sum(map(len, texts)) + sampling.max_tokens < context:

@@ -13,6 +13,7 @@ COMMANDS = {
     "run": "run one arm, or with -m a sweep; resumes what is recorded",
     "plan": "say what a run would do: arms, episodes, calls, tokens; spends nothing",
     "preview": "print one problem's exact prompts, turn by turn; no engine needed",
+    "replay": "project one sender's recorded outputs anew; rerun only who hears them",
     "report": "tables and figures of a study's folder",
     "show": "list the episodes of a folder, or print one conversation",
     "rescore": "grade recorded answers again; no engine needed",

@@ -6,7 +6,6 @@ makes the objects; both a single run and a sweep end in the same `run_study(arms
 
 from __future__ import annotations
 
-import difflib
 import io
 import os
 import re
@@ -19,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from parley.arm import Arm
-from parley.building import GROUPS, build_arm, build_tracker, config_folder, study_keys
+from parley.building import GROUPS, build_arm, build_tracker, config_folder
 from parley.errors import ConfigError, ParleyError
-from parley.redaction import redact_text
+from parley.explaining import explain
+from parley.redaction import redact_text, redacted
 
 Job = tuple[list[str], Any]
 """A job's overrides, and its composed config or the error of composing it."""
@@ -29,6 +29,9 @@ _SHOWING = frozenset({"--cfg", "-c", "--info", "-i", "--help", "-h", "--hydra-he
 """Flags with which Hydra prints settings, secrets and all."""
 _OPEN = re.compile(r"(engine\.(args|environment)|model\.template)[.=]")
 """Settings whose keys Parley does not know: a server's own arguments, a template's own names."""
+
+_RECORDED = {*GROUPS, "arm", "experiment", "limits"} - {"engine", "tracker"}
+"""Choices that a replay takes from what was recorded."""
 
 
 def compose(arguments: Sequence[str], act: Callable[[list[Job]], None]) -> None:
@@ -171,50 +174,42 @@ def with_choices(config: Any, choices: Mapping[str, Any]) -> Any:
     return config
 
 
-def explain(error: BaseException) -> ConfigError:
-    """Hydra's message without its machinery, what is allowed there, and what to do next."""
-    chain: list[BaseException] = [error]
-    while (inner := chain[-1].__cause__ or chain[-1].__context__) and len(chain) < 6:
-        chain.append(inner)
-    allowed = next((found for one in chain if (found := _allowed(one))), [])
-    said = [line for one in chain for line in _told(one)]
-    unknown = re.search(r"Could not (?:override|find) '([^']+)'", "\n".join(said))
-    close: list[str] = []
-    if unknown and allowed:
-        close = difflib.get_close_matches(re.split(r"[./]", unknown[1])[-1], allowed, n=1)
-    shown = "`parley run --help` lists the choices of every group, `--cfg job` shows the config"
-    return ConfigError(
-        redact_text("\n".join(dict.fromkeys(said))),
-        allowed=", ".join(allowed),
-        remedy=f"did you mean '{close[0]}'? {shown}" if close else shown,
-    )
+def changed(values: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """Recorded values with overrides as on a command line: single settings, and the choice of an
+    engine or a tracker. Raises ConfigError."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
 
-
-def _told(error: BaseException) -> list[str]:
-    """The lines of a message that help a user: without Hydra's lists and its search path, and
-    without the hint that makes a misspelt key a new one."""
-    text = re.split(r"Available options|Config search path", str(error))[0]
-    text = re.sub(r"Key '[^']*' is not in struct", "there is no such setting", text)
-    noise = (
-        "None",
-        "See https://hydra.cc",
-        "To append to your config",
-        "full_key:",
-        "object_type=",
-    )
-    lines = (line.strip() for line in text.split("\n"))
-    return [line for line in lines if line and not line.startswith(noise)]
-
-
-def _allowed(error: BaseException) -> list[str]:
-    """The choices of a group, or the keys beside an unknown one."""
-    if options := getattr(error, "options", None):
-        return list(options)
-    parent = getattr(error, "parent_node", None)
-    if parent is None:
-        return []
-    keys = [str(key) for key in parent if key != "_target_"]
-    return [*GROUPS, *study_keys()] if "study" in keys else keys
+    made = OmegaConf.create(dict(values))
+    OmegaConf.set_struct(made, True)
+    for word in overrides:
+        key, equals, value = word.partition("=")
+        if not equals or key in _RECORDED:
+            raise ConfigError(
+                f"{redact_text(word)}: what was recorded stays as it is",
+                allowed="engine=NAME, tracker=NAME, and single settings such as limit=20",
+                remedy="parley run makes an arm with other choices",
+            )
+        try:
+            if key in GROUPS:
+                fresh = compose_one([word, f"outputs={values['outputs']}"])
+                made[key] = OmegaConf.to_container(fresh[key], resolve=True)
+                made.choices[key] = value
+            else:
+                given = OmegaConf.select(OmegaConf.from_dotlist([word]), key)
+                OmegaConf.update(made, key, given, force_add=bool(_OPEN.match(word)))
+        except (OmegaConfBaseException, YAMLError, ValueError) as error:
+            told = explain(error)
+            what = f"{redact_text(key)}: {told.what}"
+            raise ConfigError(what, allowed=told.allowed, remedy=told.remedy) from error
+    found = resolve(made)
+    if lost := redacted(found):
+        raise ConfigError(
+            f"{lost} was a secret, which is never recorded",
+            remedy=f"give it again: {lost}='${{oc.env:VARIABLE}}'",
+        )
+    return found
 
 
 def resolve(config: Any) -> dict[str, Any]:
@@ -235,15 +230,22 @@ def arms(jobs: Sequence[Job]) -> tuple[list[Arm], dict[str, Any], dict[str, Parl
     built: list[Arm] = []
     values: dict[str, Any] = {}
     failures: dict[str, ParleyError] = {}
+    budget = None
     for overrides, config in jobs:
         try:
             if isinstance(config, Exception):
                 raise explain(config)
             resolved = resolve(config)
-            values = values or resolved
+            values, budget = values or resolved, budget or resolved["budget"]
             built.append(build_arm(resolved))
         except ParleyError as error:
             failures[redact_text(" ".join(overrides)) or "this run"] = error
+    if budget and not failures and not any(arm.budget for arm in built):
+        raise ConfigError(
+            f"budget={budget}, but no arm of this run spends a budget",
+            allowed="topologies with budget_tokens: single, self_consistency, or one of your own",
+            remedy="topology=single, or budget=null",
+        )
     return built, values, failures
 
 

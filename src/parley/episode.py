@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
 from parley.calls import Pool, Run, Spoken, book, speak
 from parley.composing import compose, instruction
-from parley.errors import ContextOverflow
+from parley.errors import ContextOverflow, DataError
 from parley.prompt import own_draft, segment
 from parley.protocols import Benchmark
 from parley.types import (
@@ -32,23 +33,26 @@ Place = tuple[int, str, int, str, int]
 
 async def run_episode(run: Run, problem: Problem, sample: int) -> Episode:
     """Plays the topology's rounds, decides and grades. A failure is a row, not an exception."""
-    arm, pool, started = run.arm, Pool(), time.time()
+    pool, started = Pool(), time.time()
     history: tuple[Turn, ...] = ()
     answer: Answer | None = None
     score: Score | None = None
     failure: Failure | None = None
     try:
-        while cues := arm.topology.next(history):
+        run = granted(run, problem)
+        if run.arm.opening is not None:
+            history = pool.adopt(run.arm.opening(problem, sample))
+        while cues := run.arm.topology.next(history):
             history = await play_round(run, pool, problem, sample, history, cues)
-        answer = arm.topology.decide(history)
-        score = await _graded(arm.benchmark, problem, answer)
+        answer = run.arm.topology.decide(history)
+        score = await _graded(run.arm.benchmark, problem, answer)
     except RoundFailed as failed:
         history, failure = failed.history, failed.failure
     except Exception as error:  # A topology's or grader's own mistake is a row, too.
         failure = failure_of(error)
     return Episode(
         version=VERSION,
-        arm=arm.name,
+        arm=run.arm.name,
         problem=problem.id,
         sample=sample,
         kind=problem.kind,
@@ -60,9 +64,19 @@ async def run_episode(run: Run, problem: Problem, sample: int) -> Episode:
         answer=answer,
         score=score,
         failure=failure,
+        granted=getattr(run.arm.topology, "budget_tokens", None),
         started=started,
         seconds=time.time() - started,
     )
+
+
+def granted(run: Run, problem: Problem) -> Run:
+    """The run of a problem that has a budget of its own."""
+    if problem.id not in run.grants:
+        return run
+    topology: Any = run.arm.topology
+    tokens = run.grants[problem.id]
+    return replace(run, arm=replace(run.arm, topology=replace(topology, budget_tokens=tokens)))
 
 
 async def _graded(benchmark: Benchmark, problem: Problem, answer: Answer) -> Score:
@@ -92,8 +106,9 @@ class TurnFailed(Exception):
 
 
 def failure_of(error: Exception) -> Failure:
-    """Overflow is an outcome; all else may go well on another day, or once mended."""
-    repeat = not isinstance(error, ContextOverflow)
+    """Overflow is an outcome, and so is what the records of another arm lack; all else may go
+    well on another day, or once mended."""
+    repeat = not isinstance(error, ContextOverflow | DataError)
     return Failure(error=type(error).__name__, message=str(error), repeat=repeat)
 
 
@@ -188,9 +203,17 @@ async def converse(
     strategy = run.arm.strategy
     thinking = strategy.answer_thinks if cue.answers else strategy.thinks
     schema = None if cue.answers else strategy.schema
-    first = (*place, "speak", 0)
+    first, most = (*place, "speak", 0), cue.max_tokens
     spoken.append(
-        await speak(run, segments, kind="speak", thinking=thinking, place=first, schema=schema)
+        await speak(
+            run,
+            segments,
+            kind="speak",
+            thinking=thinking,
+            place=first,
+            schema=schema,
+            max_tokens=most,
+        )
     )
     while not cue.answers:
         draft = Draft(cue=cue, outputs=tuple(one.completion for one in spoken))
@@ -205,6 +228,13 @@ async def converse(
         again = (*shown, drafts, segment("instruction", words))
         where = (*place, wanted.kind, len(spoken))
         spoken.append(
-            await speak(run, again, kind=wanted.kind, thinking=wanted.thinking, place=where)
+            await speak(
+                run,
+                again,
+                kind=wanted.kind,
+                thinking=wanted.thinking,
+                place=where,
+                max_tokens=most,
+            )
         )
     return None

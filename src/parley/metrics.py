@@ -47,6 +47,7 @@ def episode_row(episode: Record, *, metrics: Sequence[str] = ()) -> Row:
         "flags": " ".join(sorted({flag for call in calls for flag in call["flags"]})) or None,
         "seconds": episode["seconds"],
         "rescored": bool(episode.get("rescored")),
+        "tokens_granted": episode.get("granted"),
         "turns": len(turns),
         "messages": len(messages),
         **_statuses(messages),

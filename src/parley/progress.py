@@ -37,6 +37,16 @@ class Progress:
             self._task = self._bar.add_task("", total=total)
             self._bar.start()
 
+    def expect(self, more: int, text: str) -> None:
+        """Adds episodes to what is counted; the first time, begins counting."""
+        if self._total == 0:
+            self.start(more, text)
+            return
+        self._total += more
+        self._write(text)
+        if self._bar is not None:
+            self._bar.update(self._task, total=self._total)
+
     def advance(self, episode: Episode) -> None:
         """Counts one finished episode."""
         self._done += 1

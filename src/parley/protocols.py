@@ -91,7 +91,12 @@ class Channel(Protocol):
 
 
 class Topology(Protocol):
-    """Who speaks when, who hears what, when it ends, how the answer is decided. Pure."""
+    """Who speaks when, who hears what, when it ends, how the answer is decided. Pure.
+
+    One that can spend a budget has a field `budget_tokens`: completion tokens of an episode, None
+    for no limit. What is spent it sees in the calls of the history; its cues' `max_tokens` keep to
+    what is left.
+    """
 
     @property
     def seats(self) -> tuple[Seat, ...]: ...

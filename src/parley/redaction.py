@@ -57,6 +57,16 @@ def redact(mapping: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _value(value, _is_secret(str(key))) for key, value in mapping.items()}
 
 
+def redacted(mapping: Mapping[str, Any]) -> str:
+    """The dotted name of the first value that was redacted as a whole; "" where none was."""
+    for key, value in mapping.items():
+        if value == REDACTED:
+            return str(key)
+        if isinstance(value, Mapping) and (inner := redacted(value)):
+            return f"{key}.{inner}"
+    return ""
+
+
 def redact_text(text: str) -> str:
     """The text with passwords in URLs, bearer strings and keys of a known form redacted."""
     for shape, replacement in _COMPILED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from parley.errors import ConfigError
 from parley.types import Answer, Cue, Seat, Turn
 
 ALL_SHARES = tuple(range(64))
@@ -30,6 +31,21 @@ class Schedule:
                 return cues
             done -= len(cues)
         return ()
+
+
+def spent(turns: Sequence[Turn]) -> int:
+    """Completion tokens of all calls of the turns, as the server counted them."""
+    return sum(call.usage.completion for turn in turns for call in turn.calls)
+
+
+def check_budget(tokens: int | None) -> None:
+    """Refuses a budget of a topology that allows no call."""
+    if tokens is not None and tokens < 1:
+        raise ConfigError(
+            f"topology.budget_tokens={tokens}",
+            allowed="a whole number of completion tokens from 1 on, or null for no limit",
+            remedy="budget=ARM grants what an arm of the study used",
+        )
 
 
 def relay(seats: Sequence[Seat], hears: Callable[[int], Sequence[int]]) -> Schedule:

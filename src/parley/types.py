@@ -78,6 +78,8 @@ class Cue:
     round: int
     hears: tuple[int, ...] = ()
     answers: bool = False
+    max_tokens: int | None = None
+    """Most new tokens of each call of the turn, in place of the sampling's max_tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -365,6 +367,8 @@ class Episode:
     answer: Answer | None
     score: Score | None
     failure: Failure | None = None
+    granted: int | None = None
+    """Completion tokens that it might spend, where its arm has a budget."""
     started: float = 0.0
     """Unix time, seconds."""
     seconds: float = 0.0

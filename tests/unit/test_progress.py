@@ -44,6 +44,17 @@ def test_a_line_says_what_is_done_how_fast_and_how_long_yet() -> None:
     assert progress.line() == f"2/10 episodes, {2 * EACH / 4:,.0f} tokens/s, 0:16 left"
 
 
+def test_more_may_be_expected_on_the_way() -> None:
+    lines: list[str] = []
+    progress = Progress(lines.append)
+    progress.expect(0, "nothing")
+    progress.expect(2, "2 to run")
+    progress.advance(DONE)
+    progress.expect(3, "3 more")
+    assert progress.line().startswith("1/5 episodes")
+    assert lines == ["nothing", "2 to run", "3 more"]
+
+
 def test_errors_are_counted() -> None:
     progress, _, clock = shown(3)
     clock.now += 1

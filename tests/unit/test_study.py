@@ -26,6 +26,7 @@ from parley.store import latest_rows, read_manifest
 from parley.strategies.conclusion import Conclusion
 from parley.strategies.full import Full
 from parley.study import Outcome, Settings, by_engine, run_study
+from parley.topologies.single import Single
 from parley.topologies.split_evidence import SplitEvidence
 from parley.tracking import NoTracker
 from parley.types import Completion, Episode, Problem, Request, Score
@@ -222,6 +223,40 @@ async def test_an_engine_closes_before_the_next_opens(tmp_path: Path) -> None:
     outcome = await run(arms, tmp_path)
     assert watch.opened == ["A fake", "B fake"]
     assert (watch.open_now, outcome.failures, outcome.episodes) == ([], {}, 30)
+
+
+async def test_arms_that_wait_find_their_engine_still_open(tmp_path: Path) -> None:
+    """Each engine is opened once, though some of its arms need the records of others of its."""
+    watch = Watch()
+    engines = [Watched(name=name, watch=watch) for name in "AB"]
+
+    def waiting(name: str, engine: Any) -> Arm:
+        named = {key: key for key in ("benchmark", "topology", "strategy", "model")}
+        return arm(
+            "waits" + name,
+            engine=engine,
+            identity={"engine": name},
+            topology=Single(),
+            budget="donor" + name,
+            choices={**named, "budget": "donor"},
+        )
+
+    donors = [arm("donor" + e.name, engine=e, identity={"engine": e.name}) for e in engines]
+    arms = [*(waiting(engine.name, engine) for engine in engines), *donors]
+    outcome = await run(arms, tmp_path)
+    assert outcome.failures == {}
+    assert watch.opened == ["A fake", "B fake"]
+    for name in ("donorA", "donorB", "waitsA", "waitsB"):
+        assert (len(rows(tmp_path, name)), status(tmp_path, name)) == (10, "finished")
+    assert [folder.name for folder in outcome.active] == ["donorA", "donorB", "waitsA", "waitsB"]
+    # With the donors recorded, only what waits needs an engine; with all recorded, nothing does.
+    again = [replace(made, limit=None, samples=1) for made in arms]
+    watch.opened.clear()
+    (tmp_path / "study" / "waitsB" / "episodes.jsonl").write_bytes(b"")
+    assert (await run(again, tmp_path)).episodes == 10
+    assert watch.opened == ["B fake"]
+    assert (await run(again, tmp_path)).episodes == 0
+    assert watch.opened == ["B fake"]
 
 
 async def test_another_model_is_another_server(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ CHOICES = (
     "seed",
     "shots",
     "answer",
+    "budget",
+    "replay",
 )
 """What an arm's manifest says was chosen, in the order a reader wants it."""
 KEY = ("folder", "study", "arm")

@@ -13,13 +13,15 @@ PREFERENCE = (
     "model",
     "benchmark",
     "channel",
+    "budget",
+    "replay",
     "seed",
     "shots",
     "answer",
     "sampling",
     "engine",
 )
-NAMED = frozenset({"seed", "shots", "answer"})
+NAMED = frozenset({"seed", "shots", "answer", "budget"})
 """Choices whose value says nothing alone: "seed 43", not "43"."""
 Row = Mapping[str, object]
 
@@ -42,10 +44,13 @@ def shortest(rows: Sequence[Row]) -> list[str]:
 def settings(rows: Sequence[Row]) -> str:
     """The settings that move scores, said once where all arms share them."""
     parts = []
-    for key in ("benchmark", "topology", "model", "shots", "answer", "seed", "channel"):
+    keys = ("benchmark", "topology", "model", "shots", "answer", "seed", "channel")
+    for key in (*keys, "budget", "replay"):
         values = dict.fromkeys(_value(row, key) for row in rows)
+        if key in ("budget", "replay"):
+            values.pop("-", None)
         said = ", ".join(values)
-        if key in ("shots", "answer", "seed"):
+        if said and key in ("shots", "answer", "seed", "budget", "replay"):
             said = f"{key} {said}"
         if said and not (key == "channel" and said in ("identity", "none", "-")):
             parts.append(said if key != "model" else f"model {said}")

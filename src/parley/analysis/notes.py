@@ -100,6 +100,11 @@ def _troubles(row: Row, episodes: pd.DataFrame | None) -> Iterator[str]:
             "`parley rescore`."
         )
     yield from _uncertain(row)
+    if "(oracle)" in str(row["budget"]):
+        yield (
+            "an oracle: each problem was granted what its donor used on it, which no arm could "
+            "know beforehand."
+        )
     if row["estimated"]:
         yield f"tokens of {row['estimated']:.0%} of the episodes are partly estimated."
     if row["reused"]:

@@ -29,7 +29,8 @@ READING = """\
 - `tokens_total` is prompt and completion of all calls of an episode. Prompt parts (template,
   system, examples, question, evidence, history, instruction, cue) sum to `tokens_prompt`; private,
   published, discarded, answer and control sum to `tokens_completion`. `tokens_reasoning` is all
-  reasoning spent, published or not.
+  reasoning spent, published or not. `tokens_granted` are the completion tokens that an arm with a
+  budget might spend: compare them with `tokens_completion`, since a cap is not a match.
 - `messages_*` are shares of all messages; `truncated`, `overflow`, `estimated`, `answers_ok` and
   `no_answer` (what the grader could read) are shares of all episodes; `calls`, `asks` and
   `messages` are means per episode.

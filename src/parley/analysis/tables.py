@@ -80,6 +80,7 @@ def to_rich(table: pd.DataFrame) -> Table:
 
     rows = plain_rows(table)
     gone = [("missing", "miss")] if any(row["missing"] for row in rows) else []
+    budgets = any(row["tokens_granted"] is not None for row in rows)
     scores = [m for m in METRICS if m != "f1_squad" and not table[m].isna().all()]
     made = Table(box=None, padding=(0, 1), pad_edge=False, collapse_padding=True)
     made.title, made.title_justify = Text(_title(rows), style="bold"), "left"
@@ -90,6 +91,8 @@ def to_rich(table: pd.DataFrame) -> Table:
     heads = [f"{'prompt' if i < 3 else 'compl.'}\n{name}" for i, name in enumerate(parts)]
     for title in (*numbers, *heads):
         made.add_column(title, justify="right", no_wrap=True)
+    if budgets:
+        made.add_column("used of\ngranted", justify="right", no_wrap=True)
     made.add_column("messages", overflow="fold", max_width=30)
     made.add_column("trunc.", justify="right", no_wrap=True)
     groups = facets(rows)
@@ -105,6 +108,7 @@ def to_rich(table: pd.DataFrame) -> Table:
                 *counts,
                 *(_percent(row, metric) for metric in scores),
                 *_spent(row),
+                *([_granted(row)] if budgets else []),
                 Text(_messages(row)),
                 "" if row["truncated"] is None else f"{row['truncated']:.0%}",
             )
@@ -130,6 +134,7 @@ def _row(arm: Row, episodes: pd.DataFrame | None) -> Row:
         "score_completed": _mean(episodes[~episodes["failed"].astype(bool)], metric),
         **{"tokens_total": tokens.mean, "tokens_low": tokens.low, "tokens_high": tokens.high},
         **{f"tokens_{name}": _mean(episodes, f"tokens_{name}") for name in TOKENS},
+        "tokens_granted": _mean(episodes, "tokens_granted"),
         **_conduct(episodes),
     }
 
@@ -183,6 +188,13 @@ def _spent(row: Row) -> list[str]:
     return [f"{mark}{row['tokens_total']:,.0f}", *(f"{part:,.0f}" for part in parts)]
 
 
+def _granted(row: Row) -> str:
+    """Completion tokens used beside those granted: a cap is not a match."""
+    if row["tokens_granted"] is None:
+        return ""
+    return f"{row['tokens_completion']:,.0f} of {row['tokens_granted']:,.0f}"
+
+
 def _messages(row: Row) -> str:
     """Shares of messages by status, those that do not occur left out."""
     shares = {status: row[f"messages_{status}"] for status in STATUSES}
@@ -212,7 +224,8 @@ def _columns(metrics: Sequence[str]) -> list[str]:
         *("n", "episodes", "missing", "errors", "unscored"),
         *dict.fromkeys((*METRICS, *metrics)),
         *("score", "score_low", "score_high", "score_completed"),
-        *("tokens_total", "tokens_low", "tokens_high", *(f"tokens_{name}" for name in TOKENS)),
+        *("tokens_total", "tokens_low", "tokens_high", "tokens_prompt", "tokens_completion"),
+        *("tokens_granted", *(f"tokens_{name}" for name in TOKENS[2:])),
         *(
             "messages",
             *(f"messages_{status}" for status in STATUSES),

@@ -121,8 +121,9 @@ def _turn(
                 text = _marked(call[source], style, output, source, kept)
                 fold = 0 if full or source == "visible" else FOLD
                 yield _block(source, text, width, fold)
-        if call["finish"] != "stop" or call["flags"]:
-            said = [f"finish: {call['finish']}", *call["flags"]]
+        if call["finish"] != "stop" or call["flags"] or call["reused"]:
+            made = ["taken from earlier records"] if call["reused"] else []
+            said = [*made, f"finish: {call['finish']}", *call["flags"]]
             yield _field("call", ", ".join(said), width, style="yellow")
     if message:
         yield _published(message, turn["calls"][0], width, full)
@@ -203,6 +204,8 @@ def _end(episode: Record, width: int) -> Iterator[RenderableType]:
         ]
         yield _field("score", " · ".join([*numbers, score["status"]]), width, style="bold")
     said = f"{row['tokens_total']:,} in {row['calls']} calls, {row['seconds']:.1f} s"
+    if row["tokens_granted"] is not None:
+        said += f"; completion {row['tokens_completion']:,} of {row['tokens_granted']:,} granted"
     yield _field("all tokens", said, width)
 
 

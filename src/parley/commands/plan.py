@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +13,10 @@ from rich.table import Table
 
 from parley import config
 from parley.arm import Arm, with_data
+from parley.budgets import donors_among, with_budget
 from parley.choosing import choose
+from parley.donors import with_donor
+from parley.errors import ParleyError
 from parley.rehearsal import rehearse
 from parley.store import latest_rows
 from parley.types import Problem
@@ -31,8 +35,17 @@ class Forecast:
     recorded: int
     calls: int
     prompt: int
-    most: int
-    """New tokens if every call used up sampling.max_tokens."""
+    bound: float
+    """New tokens of an episode if every call used up what it may: its budget, where the arm has
+    one, else sampling.max_tokens each."""
+    after: str = ""
+    """The arm that has to be recorded first, and where it is."""
+    error: str = ""
+    """Why this arm would not be run."""
+
+    @property
+    def most(self) -> int:
+        return round(self.episodes * self.bound)
 
 
 def command(arguments: Sequence[str]) -> int:
@@ -46,39 +59,87 @@ def show(jobs: Sequence[config.Job]) -> None:
     arms, values, failures = config.arms(jobs)
     if failures:
         raise config.combined(failures)
-    forecasts = [forecast(arm, values) for arm in arms]
+    forecasts = forecast_all(arms, values)
     table = Table(title=f"Plan of study {arms[0].study}", caption=_CAPTION, caption_justify="left")
-    for column in (
-        "arm",
-        "problems",
-        "episodes",
-        "recorded",
-        "calls",
-        "prompt tokens",
-        "new, most",
-    ):
+    columns = ["arm", "problems", "episodes", "recorded", "calls", "prompt tokens", "new, most"]
+    for column in columns:
         table.add_column(column, justify="left" if column == "arm" else "right", overflow="fold")
     for one in forecasts:
         numbers = (one.problems, one.episodes, one.recorded, one.calls, one.prompt, one.most)
         table.add_row(one.arm, *(f"{number:,}" for number in numbers))
     if len(forecasts) > 1:
-        sums = (sum(one.episodes for one in forecasts), sum(one.recorded for one in forecasts))
-        rest = (
-            sum(one.calls for one in forecasts),
-            sum(one.prompt for one in forecasts),
-            sum(one.most for one in forecasts),
-        )
-        table.add_row("all", "", *(f"{number:,}" for number in (*sums, *rest)), style="bold")
-    Console().print(table)
+        sums = [
+            sum(number)
+            for number in zip(
+                *((f.episodes, f.recorded, f.calls, f.prompt, f.most) for f in forecasts),
+                strict=True,
+            )
+        ]
+        table.add_row("all", "", *(f"{number:,}" for number in sums), style="bold")
+    console = Console()
+    console.print(table)
+    for one in forecasts:
+        if one.after or one.error:
+            said = f"would not run: {one.error}" if one.error else f"after {one.after}"
+            console.print(f"{one.arm}: {said}", highlight=False, markup=False, soft_wrap=True)
 
 
-def forecast(arm: Arm, values: dict[str, Any]) -> Forecast:
-    """Rehearses a few problems with messages of a stated length, and counts bytes / 4."""
-    dataset = arm.benchmark.load()
-    problems = choose(dataset.problems, arm.limit, int(values["limit_seed"]))
-    arm = with_data(arm, dataset.source)
-    folder = Path(values["outputs"]) / arm.study / arm.name
-    recorded = sum(1 for _ in latest_rows(folder)) if folder.is_dir() else 0
+def forecast_all(arms: Sequence[Arm], values: Mapping[str, Any]) -> list[Forecast]:
+    """The forecasts of arms that one command would run, in their order."""
+    planned: list[tuple[Arm, tuple[Problem, ...]]] = []
+    for arm in arms:
+        dataset = arm.benchmark.load()
+        problems = choose(dataset.problems, arm.limit, int(values["limit_seed"]))
+        planned.append((with_data(arm, dataset.source), problems))
+    outputs, found = Path(values["outputs"]), dict[str, Forecast]()
+    for arm, problems in planned:
+        if not arm.waits:
+            found[arm.name] = forecast(arm, problems, outputs / arm.study)
+    every = [arm for arm, _ in planned]
+    return [
+        found[arm.name] if not arm.waits else _later(arm, problems, outputs, every, found)
+        for arm, problems in planned
+    ]
+
+
+def _later(
+    arm: Arm,
+    problems: tuple[Problem, ...],
+    outputs: Path,
+    arms: Sequence[Arm],
+    found: Mapping[str, Forecast],
+) -> Forecast:
+    """The forecast of an arm that needs another's records: of this run, or recorded already."""
+    study = outputs / arm.study
+    # Its folder is named by what it reads of those records, too.
+    unnamed = replace(arm, folder_name=arm.folder_name or f"{arm.name.rpartition('-')[0]}-...")
+    here = [found[one.name] for one in donors_among(arm, arms)]
+    if len(here) == 1 and here[0].episodes:
+        made = forecast(unnamed, problems, None)
+        bound = here[0].bound if arm.budget else made.bound
+        return replace(made, bound=bound, after=f"{here[0].arm}, in this run")
+    try:
+        pinned, _ = with_donor(arm, study)
+        pinned, grants = with_budget(pinned, study, problems)
+    except ParleyError as error:
+        return replace(forecast(unnamed, problems, None), error=str(error))
+    made = forecast(pinned, problems, study)
+    topology: Any = pinned.topology
+    granted = fmean(grants.values()) if grants else getattr(topology, "budget_tokens", None)
+    return replace(
+        made,
+        bound=granted if arm.budget and granted else made.bound,
+        after=f"{pinned.identity['donor']['arm']}, recorded",
+    )
+
+
+def forecast(arm: Arm, problems: tuple[Problem, ...], study: Path | None) -> Forecast:
+    """Rehearses a few problems with messages of a stated length, and counts bytes / 4.
+
+    `study` is the folder in which records are looked for; None for an arm that has none yet.
+    """
+    folder = study / arm.name if study else None
+    recorded = sum(1 for _ in latest_rows(folder)) if folder and folder.is_dir() else 0
     left = max(0, len(problems) * arm.samples - recorded)
     sampled = problems[:_SAMPLED]
     calls, prompt = zip(*(_episode(arm, problem) for problem in sampled), strict=True)
@@ -92,7 +153,7 @@ def forecast(arm: Arm, values: dict[str, Any]) -> Forecast:
         recorded=recorded,
         calls=round(left * each),
         prompt=round(left * sum(prompt) / max(1, sum(calls)) * each),
-        most=round(left * each * arm.sampling.max_tokens),
+        bound=each * arm.sampling.max_tokens,
     )
 
 

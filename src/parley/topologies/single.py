@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from parley.schedule import ALL_SHARES, answered, relay
+from parley.schedule import ALL_SHARES, answered, check_budget, relay
 from parley.types import Answer, Cue, Seat, Turn
 
 SEAT = Seat(
@@ -29,8 +29,15 @@ class Single:
     examples: ClassVar[str] = ""
     note: ClassVar[str] = ""
 
+    budget_tokens: int | None = None
+    """Most completion tokens of the call, in place of sampling.max_tokens; None leaves it to that.
+    budget=ARM sets it to what that arm used."""
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget_tokens)
+
     def next(self, history: tuple[Turn, ...]) -> tuple[Cue, ...]:
-        return _SCHEDULE.next(history)
+        return tuple(replace(cue, max_tokens=self.budget_tokens) for cue in _SCHEDULE.next(history))
 
     def decide(self, history: tuple[Turn, ...]) -> Answer:
         return answered(history[-1], "the only turn")
