@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from parley.analysis.rescored import scored_rows
 from parley.errors import StoreError
+from parley.grading.answers import stated_answer
+from parley.grading.voting import comparable
 from parley.metrics import edge_rows, episode_row, turn_rows
 from parley.store import Manifest, find_arms, read_manifest
 
@@ -82,7 +84,9 @@ def load(path: Path) -> Frames:
         except StoreError as error:
             faults.append(f"{folder.name}: its manifest cannot be read ({error.what}); left out.")
             continue
-        rows, unreadable, fault = _episodes(folder, _one_row((manifest.metric, *manifest.metrics)))
+        metrics = (manifest.metric, *manifest.metrics)
+        several = manifest.planned.get("samples", 1) > 1
+        rows, unreadable, fault = _episodes(folder, _one_row(metrics, votes=several))
         if fault:
             faults.append(f"{folder.name}: {fault}")
         arm = _arm(folder, manifest)
@@ -165,8 +169,26 @@ def _missing(manifest: Manifest, rows: Sequence[Row]) -> int:
     return problems * samples - held
 
 
-def _one_row(metrics: Sequence[str]) -> Callable[[Mapping[str, Any]], Iterable[Row]]:
-    return lambda episode: (episode_row(episode, metrics=metrics),)
+def _one_row(
+    metrics: Sequence[str], *, votes: bool
+) -> Callable[[Mapping[str, Any]], Iterable[Row]]:
+    """An episode's row, with its `vote` where several samples of a problem may vote."""
+    return lambda episode: (
+        {
+            **episode_row(episode, metrics=metrics),
+            "vote": _vote(episode) if votes else None,
+        },
+    )
+
+
+def _vote(episode: Mapping[str, Any]) -> str | None:
+    """The episode's vote by the rule of `parley.grading.voting`, in the grader's words where it
+    read one: an option's letter for its text."""
+    answer, score = episode["answer"], episode["score"]
+    if not answer or not score:
+        return None
+    stated = stated_answer(answer["text"], truncated=answer["truncated"])
+    return comparable(score["extracted"] or stated) if stated else None
 
 
 def _episodes(

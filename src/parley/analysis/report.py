@@ -30,9 +30,14 @@ READING = """\
   system, examples, question, evidence, history, instruction, cue) sum to `tokens_prompt`; private,
   published, discarded, answer and control sum to `tokens_completion`. `tokens_reasoning` is all
   reasoning spent, published or not.
-- `messages_*` are shares of all messages; `truncated`, `overflow`, `estimated`, `answers_ok` and
-  `no_answer` (what the grader could read) are shares of all episodes; `calls`, `asks` and
-  `messages` are means per episode.
+- `avg@k`, `pass@k` and `majority@k` are of the k samples planned for each problem (`samples`), in
+  accuracy, or else exact match: the mean, whether one is right, whether the answer given most often
+  is right (of answers that tie, each counts its share). They are means over the problems begun;
+  a sample that failed or is not recorded counts 0 there, and in `samples_missing`, which also
+  counts all samples of problems not begun.
+- `messages_*` are shares of all messages; `truncated` (a call was cut short), `overflow`,
+  `estimated`, `answers_*` and `no_answer` (how the answer was read) are shares of all episodes;
+  `calls`, `asks` and `messages` are means per episode.
 """
 
 
@@ -95,7 +100,7 @@ def markdown(study: str, table: pd.DataFrame, told: Sequence[str]) -> str:
 
 
 def _sections(table: pd.DataFrame) -> dict[str, list[str]]:
-    """Every column but the label, in four groups."""
+    """Every column but the label, in four groups; none of scores or tokens without truncation."""
     names = [str(name) for name in table.columns if name != "arm"]
     chosen = ["study", "folder", "label", *CHOICES, "fingerprint", "run"]
     wholes = ("tokens_total", "tokens_low", "tokens_high")
@@ -104,8 +109,8 @@ def _sections(table: pd.DataFrame) -> dict[str, list[str]]:
     tokens = [n for n in names if n.startswith("tokens_") and n not in wholes]
     taken = {*chosen, *conduct, *tokens}
     return {
-        "Scores and cost": [n for n in names if n not in taken],
-        "Where the tokens went": tokens,
+        "Scores and cost": [*(n for n in names if n not in taken), "truncated"],
+        "Where the tokens went": [*tokens, "truncated"],
         "Messages and calls": conduct,
         "Settings": chosen,
     }

@@ -15,11 +15,11 @@ def command(arguments: Sequence[str]) -> int:
     parser.add_argument("folder", type=Path, help="a study's folder, such as outputs/default")
     folder = parser.parse_args(arguments).folder
     from parley.analysis.report import write_report
-    from parley.analysis.tables import to_rich
+    from parley.analysis.terminal import to_rich
 
     written = write_report(folder)
     console = wide_console()
-    console.print(to_rich(written.table))
+    console.print(to_rich(written.table, width=console.width))
     for note in written.notes:
         console.print(f"note: {note}", highlight=False)
     for path in written.files:
