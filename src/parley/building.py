@@ -61,7 +61,7 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
     named = {name: choice(values, name, parts[name]) for name in PARTS}
     arm = Arm(
         study=_name(values, "study"),
-        label=named["strategy"],
+        label=arm_label(values, named),
         choices={**named, "seed": seed, "shots": shots, "answer": str(values["answer"])},
         identity={},
         config=redact({key: value for key, value in values.items() if key != "config_folders"}),
@@ -97,16 +97,17 @@ def _check_schema(arm: Arm) -> None:
     """Raises ConfigError for a schema that the model or the engine would not follow."""
     if not arm.strategy.schema:
         return
+    strategy = arm.choices["strategy"]
     if arm.strategy.thinks and arm.model.reasoning == "prompted":
         raise ConfigError(
-            f"strategy={arm.label} with model={arm.choices['model']}: a schema leaves no room for "
+            f"strategy={strategy} with model={arm.choices['model']}: a schema leaves no room for "
             'the "Thought:" line in which this model reasons',
             allowed="structured output with models that think natively, or not at all",
             remedy="strategy.structured=false",
         )
     if not getattr(type(arm.engine), "takes_schema", True):
         raise ConfigError(
-            f"strategy={arm.label} with engine={arm.choices['engine']}: its server ignores schemas",
+            f"strategy={strategy} with engine={arm.choices['engine']}: its server ignores schemas",
             allowed="structured output with engine=llamacpp, engine=vllm or engine=remote",
             remedy="strategy.structured=false",
         )
@@ -174,18 +175,43 @@ def choice(values: Mapping[str, Any], name: str, component: Any) -> str:
     return f"{chosen}({','.join(changed)})" if changed else chosen
 
 
-def _written(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The settings as the YAML chosen for a part gives them; a model's also give the sampling."""
+def arm_label(values: Mapping[str, Any], named: Mapping[str, str]) -> str:
+    """The arm's short name: that of the YAML in the group `arm` where it made the choice of
+    topology and strategy, else the strategy's. A setting changed in addition stands behind it."""
+    name = values.get("choices", {}).get("arm")
+    made = _yaml(values, "arm", name)
+    if not made:
+        return named["strategy"]
+    changed = []
+    for key in ("topology", "strategy"):
+        yaml = values["choices"].get(key)
+        if {f"override /{key}": yaml} not in made.get("defaults", []):
+            return named["strategy"]
+        own = made.get(key) or {}
+        others = named[key].partition("(")[2].rstrip(")").split(",")
+        changed += [one for one in others if one and one.partition("=")[0] not in own]
+        now = {one: plain(_node(values, key).get(one)) for one in own}
+        changed += [f"{one}={_short(now[one])}" for one in own if now[one] != own[one]]
+    return f"{name}({','.join(changed)})" if changed else str(name)
+
+
+def _yaml(values: Mapping[str, Any], group: str, name: object) -> dict[str, Any]:
+    """The YAML of a choice, a user's own before that which ships; empty without one."""
     import yaml
 
+    for folder in (*values.get("config_folders", ()), config_folder()):
+        path = Path(folder) / group / f"{name}.yaml"
+        if path.is_file():
+            return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    return {}
+
+
+def _written(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The settings as the YAML chosen for a part gives them; a model's also give the sampling."""
     found: dict[str, Any] = {}
     for group in ("model", "sampling") if name == "sampling" else (name,):
-        for folder in (*values.get("config_folders", ()), config_folder()):
-            path = Path(folder) / group / f"{values.get('choices', {}).get(group)}.yaml"
-            if path.is_file():
-                read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-                found.update(read.get(name) or (read if group == name else {}))
-                break
+        read = _yaml(values, group, values.get("choices", {}).get(group))
+        found.update(read.get(name) or (read if group == name else {}))
     return found
 
 

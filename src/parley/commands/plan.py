@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from parley import config
+from parley.analysis.naming import settings, shortest
 from parley.arm import Arm, with_data
 from parley.choosing import choose
+from parley.console import wide_console
 from parley.rehearsal import rehearse
 from parley.store import latest_rows
 from parley.types import Problem
@@ -25,7 +27,6 @@ _MESSAGE_TOKENS = 80
 class Forecast:
     """What one arm would do. Calls and tokens are of all its episodes that are left."""
 
-    arm: str
     problems: int
     episodes: int
     recorded: int
@@ -46,30 +47,37 @@ def show(jobs: Sequence[config.Job]) -> None:
     arms, values, failures = config.arms(jobs)
     if failures:
         raise config.combined(failures)
-    forecasts = [forecast(arm, values) for arm in arms]
-    table = Table(title=f"Plan of study {arms[0].study}", caption=_CAPTION, caption_justify="left")
-    for column in (
-        "arm",
-        "problems",
-        "episodes",
-        "recorded",
-        "calls",
-        "prompt tokens",
-        "new, most",
-    ):
-        table.add_column(column, justify="left" if column == "arm" else "right", overflow="fold")
-    for one in forecasts:
-        numbers = (one.problems, one.episodes, one.recorded, one.calls, one.prompt, one.most)
-        table.add_row(one.arm, *(f"{number:,}" for number in numbers))
+    console = wide_console()
+    console.print(tabled(arms, [forecast(arm, values) for arm in arms], console.width))
+
+
+def tabled(arms: Sequence[Arm], forecasts: Sequence[Forecast], width: int) -> Table:
+    """One row per arm, and the sums. Where the terminal is narrow, NARROW columns go in turn."""
+    rows = [{**arm.choices, "label": arm.label, "fingerprint": arm.fingerprint} for arm in arms]
+    columns = {
+        title: [f"{getattr(one, name):,}" for one in forecasts] for title, name in _COLUMNS.items()
+    }
+    labels = shortest(rows)
     if len(forecasts) > 1:
-        sums = (sum(one.episodes for one in forecasts), sum(one.recorded for one in forecasts))
-        rest = (
-            sum(one.calls for one in forecasts),
-            sum(one.prompt for one in forecasts),
-            sum(one.most for one in forecasts),
-        )
-        table.add_row("all", "", *(f"{number:,}" for number in (*sums, *rest)), style="bold")
-    Console().print(table)
+        labels.append("all")
+        for title, name in _COLUMNS.items():
+            total = f"{sum(getattr(one, name) for one in forecasts):,}"
+            columns[title].append("" if name == "problems" else total)
+    for title in (*NARROW, ""):
+        needed = sum(max(map(len, (head, *cells))) + 1 for head, cells in columns.items())
+        if not title or needed + max(map(len, labels)) <= width:
+            break
+        del columns[title]
+    table = Table(box=None, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table.title, table.title_justify = f"Plan of study {arms[0].study}", "left"
+    table.caption, table.caption_justify = f"{settings(rows)}\n{_CAPTION}", "left"
+    table.add_column("arm", overflow="fold")
+    for title in columns:
+        table.add_column(title, justify="right", no_wrap=True)
+    for place, label in enumerate(labels):
+        style = "bold" if place == len(forecasts) else ""
+        table.add_row(Text(label), *(cells[place] for cells in columns.values()), style=style)
+    return table
 
 
 def forecast(arm: Arm, values: dict[str, Any]) -> Forecast:
@@ -86,7 +94,6 @@ def forecast(arm: Arm, values: dict[str, Any]) -> Forecast:
     # A rehearsal that overflows the context makes no call at all.
     each = sum(calls) / len(sampled) + asks
     return Forecast(
-        arm=arm.name,
         problems=len(problems),
         episodes=left,
         recorded=recorded,
@@ -103,6 +110,15 @@ def _episode(arm: Arm, problem: Problem) -> tuple[int, int]:
     return len(calls), sum(call.usage.prompt for call in calls)
 
 
+_COLUMNS = {
+    "problems": "problems",
+    "episodes": "episodes",
+    "recorded": "recorded",
+    "calls": "calls",
+    "prompt tokens": "prompt",
+    "new, most": "most",
+}
+NARROW = ("problems", "recorded", "new, most")
 _CAPTION = (
     f"Prompt tokens: bytes / 4 of the first {_SAMPLED} problems' prompts, with every message "
     f"{_MESSAGE_TOKENS} tokens long and no early exit. Longer messages cost more: every later "

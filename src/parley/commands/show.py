@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
+from parley.console import wide_console
 from parley.errors import ConfigError
 from parley.store import find_arms
 
@@ -19,14 +18,18 @@ def command(arguments: Sequence[str]) -> int:
     parser.add_argument("--episode", metavar="ID", help="problem id, or ID:SAMPLE")
     parser.add_argument("--full", action="store_true", help="do not fold long reasoning")
     given = parser.parse_args(arguments)
+    from parley.analysis.listing import listing
     from parley.analysis.rescored import scored_rows
-    from parley.analysis.transcript import listing, render
+    from parley.analysis.transcript import render
 
-    console = Console()
+    console = wide_console()
     found = 0
     for arm in find_arms(given.folder):
         if given.episode is None:
-            console.print(listing(arm))
+            table = listing(arm, width=console.width)
+            # A row is never broken, even where an id alone is wider than the terminal.
+            console.width = max(console.width, table.width or 0)
+            console.print(table)
             continue
         for row in scored_rows(arm):
             if given.episode in (row["problem"], f"{row['problem']}:{row['sample']}"):

@@ -150,7 +150,7 @@ def test_terminal_table_fits_and_says_its_settings(tmp_path: Path) -> None:
     for word in ("shots 2", "answer short", "model smollm2-135m", "95% bootstrap over problems"):
         assert word in text
     for name in names:
-        assert sum(name in line.split() for line in text.splitlines()) == 1
+        assert sum(name in line.split() for line in text.splitlines()) == 2
 
 
 def test_terminal_table_groups_by_benchmark_and_model(tmp_path: Path) -> None:
