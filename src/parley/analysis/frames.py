@@ -18,6 +18,7 @@ from parley.grading.answers import stated_answer
 from parley.grading.voting import comparable
 from parley.metrics import edge_rows, episode_row, turn_rows
 from parley.store import Manifest, find_arms, read_manifest
+from parley.store.archive import EPISODES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,6 +95,7 @@ def load(path: Path) -> Frames:
         counts = {
             "missing": _missing(manifest, rows),
             "unreadable": unreadable,
+            "unread": bool(fault) and not rows,
             "rescored": sum(bool(row["rescored"]) for row in rows),
         }
         arms.append({**arm, **counts})
@@ -197,6 +199,8 @@ def _episodes(
     """Rows of an arm's episodes, how many lines were of no known shape, and what to say of it."""
     found: list[Row] = []
     strange = 0
+    if not (folder / EPISODES).exists():
+        return [], 0, f"it holds no {EPISODES}."
     try:
         for episode in scored_rows(folder):
             try:
