@@ -176,23 +176,27 @@ def choice(values: Mapping[str, Any], name: str, component: Any) -> str:
 
 
 def arm_label(values: Mapping[str, Any], named: Mapping[str, str]) -> str:
-    """The arm's short name: that of the YAML in the group `arm` where it made the choice of
-    topology and strategy, else the strategy's. A setting changed in addition stands behind it."""
-    name = values.get("choices", {}).get("arm")
-    made = _yaml(values, "arm", name)
+    """The arm's short name: that of the YAML in the group `arm` where topology, strategy and
+    channel are those it chose, else the strategy's. A setting changed in addition stands behind."""
+    chosen = values.get("choices", {})
+    made = _yaml(values, "arm", chosen.get("arm"))
     if not made:
         return named["strategy"]
     changed = []
-    for key in ("topology", "strategy"):
-        yaml = values["choices"].get(key)
-        if {f"override /{key}": yaml} not in made.get("defaults", []):
+    for key, usual in (("topology", None), ("strategy", None), ("channel", "identity")):
+        given = [
+            entry[f"override /{key}"]
+            for entry in made.get("defaults", ())
+            if f"override /{key}" in entry
+        ]
+        if chosen.get(key) not in (given or [usual]):
             return named["strategy"]
         own = made.get(key) or {}
         others = named[key].partition("(")[2].rstrip(")").split(",")
         changed += [one for one in others if one and one.partition("=")[0] not in own]
         now = {one: plain(_node(values, key).get(one)) for one in own}
         changed += [f"{one}={_short(now[one])}" for one in own if now[one] != own[one]]
-    return f"{name}({','.join(changed)})" if changed else str(name)
+    return f"{chosen['arm']}({','.join(changed)})" if changed else str(chosen["arm"])
 
 
 def _yaml(values: Mapping[str, Any], group: str, name: object) -> dict[str, Any]:

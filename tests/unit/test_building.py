@@ -159,6 +159,10 @@ def test_a_schema_that_the_server_would_ignore_is_refused() -> None:
             ["arm=pact_pipeline", "strategy.serialisation=explicit"],
             "pact_pipeline(serialisation=explicit)",
         ),
+        (["arm=no_message"], "no_message"),
+        (["arm=no_message", "channel=identity"], "pact"),
+        (["arm=textmas", "channel=no_message"], "full"),
+        (["arm=sender_authority"], "sender_authority"),
         (["strategy=pact", "strategy.fields=[Result]"], "pact(fields=Result)"),
     ],
 )

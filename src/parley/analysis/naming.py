@@ -1,8 +1,8 @@
 """Short names for arms: what tells them apart, normally the strategy.
 
 Where arms differ in topology or channel, that is in the name too: two arms that share a strategy
-and nothing else must not look alike. The plain channel goes without saying, and so does the
-topology of an arm that was chosen by a name of its own (`arm=textmas`).
+and nothing else must not look alike. The plain channel goes without saying, and so do topology and
+channel of an arm that was chosen by a name of its own (`arm=textmas`).
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def facets(rows: Sequence[Row]) -> dict[tuple[str, str], list[int]]:
 def _plain(row: Row, name: str, differing: set[str]) -> str:
     """The arm's own name, with its topology and channel where the arms differ in them."""
     parts = [name]
-    if "topology" in differing and name == row.get("strategy"):
+    if name != row.get("strategy"):
+        return name
+    if "topology" in differing:
         parts.append(_value(row, "topology"))
     if "channel" in differing and _value(row, "channel") not in SILENT:
         parts.append(_value(row, "channel"))
