@@ -27,10 +27,11 @@ engines.transport engines.tokenizer engines.client engines.probe engines.process
 engines.launching engines.llamacpp_server engines.plausible engines.*
 arm components choosing calls composing episode rehearsal
 progress provenance reuse tracking.rows tracking.wandb_run tracking upload donors study
-analysis.naming analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
+analysis.naming analysis.publications analysis.caveats
+analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
 analysis.token_bars analysis.frontier analysis.frames analysis.arm_rows analysis.tables
 analysis.terminal analysis.notes analysis.plots analysis.transcript
-analysis.listing analysis.report
+analysis.listing analysis.against analysis.against_tables analysis.report
 building config console commands.* cli
 """.split()
 """From the bottom up: a module imports only what stands before it. `folder.*` is every file of

@@ -166,6 +166,23 @@ def test_report_show_and_rescore_read_what_a_run_wrote(study: tuple[Path, Done])
     assert graded.out.count("3 answers graded again, 0 scores changed") == 3
 
 
+def test_a_report_against_published_figures(study: tuple[Path, Done]) -> None:
+    at, _ = study
+    done = parley("report", "outputs/default", "--against", "paper", at=at)
+    assert (done.code, done.err) == (0, ""), done.said
+    assert "No arm of this study has a published counterpart" in done.out
+    assert "other benchmark hotpotqa, other model qwen3-8b" in " ".join(done.out.split())
+    report = at / "outputs" / "default" / "report"
+    with (report / "published.csv").open(encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    assert {row["arm"] for row in found} == {"pact"}
+    assert {row["difference"] for row in found} == {""}
+    assert "2606.05304" in (report / "published.md").read_text(encoding="utf-8")
+    wrong = parley("report", "outputs/default", "--against", "papre", at=at)
+    assert wrong.code == 1
+    assert "--against papre: there are no such published figures\n  allowed: paper," in wrong.err
+
+
 @pytest.mark.parametrize("terminal", [None, 80, 40])
 def test_tables_fit_the_terminal_and_break_no_name(
     study: tuple[Path, Done], terminal: int | None

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parley.analysis import plots
+from parley.analysis.against import Comparison, compare
+from parley.analysis.against_tables import against_csv, against_markdown
 from parley.analysis.frames import CHOICES, arm_folders, leftovers, load, plain_rows
 from parley.analysis.naming import settings, shortest
 from parley.analysis.notes import notes
+from parley.analysis.publications import Publication
 from parley.analysis.style import write
 from parley.analysis.tables import results, to_csv, to_markdown
 
@@ -48,9 +51,11 @@ class Report:
     table: pd.DataFrame
     files: tuple[Path, ...]
     notes: tuple[str, ...]
+    comparisons: tuple[Comparison, ...] = ()
+    """With published figures, one per study, where they were asked for."""
 
 
-def write_report(path: Path) -> Report:
+def write_report(path: Path, *, against: Publication | None = None) -> Report:
     """Writes `report/` into every study at or above or below `path` (a folder of studies, a
     study, or one of its arms). Raises StoreError where there is nothing at all."""
     import pandas as pd
@@ -58,7 +63,7 @@ def write_report(path: Path) -> Report:
     path = path.resolve()
     arms = arm_folders(path)
     studies = sorted({arm.parent for arm in (*arms, *leftovers(path, arms))})
-    parts = [_write_study(study) for study in studies]
+    parts = [_write_study(study, against) for study in studies]
     return Report(
         table=pd.concat([part.table for part in parts], ignore_index=True),
         files=tuple(file for part in parts for file in part.files),
@@ -67,10 +72,11 @@ def write_report(path: Path) -> Report:
             for study, part in zip(studies, parts, strict=True)
             for note in part.notes
         ),
+        comparisons=tuple(comparison for part in parts for comparison in part.comparisons),
     )
 
 
-def _write_study(study: Path) -> Report:
+def _write_study(study: Path, against: Publication | None) -> Report:
     frames = load(study)
     table = results(frames)
     told = notes(frames, table)
@@ -81,7 +87,14 @@ def _write_study(study: Path) -> Report:
         *plots.frontier(table, folder / "frontier"),
         *plots.ledger(table, folder / "ledger"),
     )
-    return Report(table=table, files=files, notes=told)
+    if against is None:
+        return Report(table=table, files=files, notes=told)
+    found = compare(frames, table, against)
+    beside = (
+        write(folder / "published.csv", against_csv(found).encode()),
+        write(folder / "published.md", against_markdown(study.name, found).encode()),
+    )
+    return Report(table=table, files=(*files, *beside), notes=told, comparisons=(found,))
 
 
 def markdown(study: str, table: pd.DataFrame, told: Sequence[str]) -> str:
