@@ -32,7 +32,7 @@ analysis.placing analysis.samples analysis.stats analysis.rescored analysis.styl
 analysis.token_bars analysis.frontier analysis.frames analysis.arm_rows analysis.tables
 analysis.terminal analysis.notes analysis.plots analysis.transcript
 analysis.listing analysis.against analysis.against_tables analysis.report
-building config console commands.* cli
+names building config console commands.* cli
 """.split()
 """From the bottom up: a module imports only what stands before it. `folder.*` is every file of
 the folder that is not named; those never import each other, so a new one needs no edit here."""
@@ -49,6 +49,7 @@ RUNNING = frozenset(
         "building",
         "calls",
         "choosing",
+        "names",
         "components",
         "composing",
         "config",

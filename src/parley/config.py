@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from parley.arm import Arm
-from parley.building import GROUPS, build_arm, build_tracker, config_folder, study_keys
+from parley.building import GROUPS, build_arm, build_tracker, study_keys
 from parley.errors import ConfigError, ParleyError
+from parley.names import config_folder
 from parley.redaction import redact_text
 
 Job = tuple[list[str], Any]

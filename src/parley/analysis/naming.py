@@ -72,7 +72,7 @@ def facets(rows: Sequence[Row]) -> dict[tuple[str, str], list[int]]:
 def _plain(row: Row, name: str, differing: set[str]) -> str:
     """The arm's own name, with its topology and channel where the arms differ in them."""
     parts = [name]
-    if name != row.get("strategy"):
+    if name.partition(" budget=")[0] != row.get("strategy"):
         return name
     if "topology" in differing:
         parts.append(_value(row, "topology"))
