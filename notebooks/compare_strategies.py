@@ -34,7 +34,8 @@ from parley.analysis.frames import load, plain_rows, tidy
 from parley.analysis.naming import shortest
 from parley.analysis.notes import notes
 from parley.analysis.rescored import scored_rows
-from parley.analysis.tables import results, to_rich
+from parley.analysis.tables import results
+from parley.analysis.terminal import to_rich
 from parley.analysis.transcript import inert, render
 
 # %matplotlib inline
@@ -70,7 +71,7 @@ console = Console(width=132)
 # comparison. `table` holds every column of `results.csv`.
 
 # %%
-console.print(to_rich(table))
+console.print(to_rich(table, width=console.width))
 for note in notes(frames, table):
     print("note:", note)
 

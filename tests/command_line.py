@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import pty
+import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +71,23 @@ def start(*arguments: str, at: Path, env: Mapping[str, str] | None = None) -> su
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def in_terminal(*arguments: str, at: Path, columns: int) -> tuple[int, str]:
+    """Runs `parley` in a terminal of so many columns; its exit code and what stood there."""
+    ours, its = pty.openpty()
+    more = {"COLUMNS": str(columns), "TERM": "xterm", "NO_COLOR": "1"}
+    process = subprocess.Popen(
+        command(*arguments), cwd=at, env=environment(**more), stdin=its, stdout=its, stderr=its
+    )
+    os.close(its)
+    read = bytearray()
+    with suppress(OSError):  # how Linux says that nobody is at the other end any more
+        while chunk := os.read(ours, 4096):
+            read += chunk
+    os.close(ours)
+    code = process.wait(timeout=60)
+    return code, re.sub(r"\x1b\[[0-9;]*m", "", read.decode()).replace("\r", "")
 
 
 def rows(at: Path, study: str = "default") -> list[dict[str, Any]]:

@@ -12,8 +12,9 @@ import pytest
 
 from parley import config
 from parley.arm import Arm
-from parley.building import GROUPS, PARTS, available, build_arm, build_tracker, config_folder
+from parley.building import GROUPS, PARTS, available, build_arm, build_tracker
 from parley.components import find
+from parley.names import config_folder
 
 FOLDER = config_folder()
 CHOICES = [(group, name) for group in GROUPS for name in available(group)]

@@ -28,10 +28,12 @@ engines.launching engines.llamacpp_server engines.plausible engines.*
 arm components choosing calls composing episode rehearsal
 progress provenance reuse tracking.rows tracking.wandb_run tracking upload
 donors budgets replays works study
-analysis.naming analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
-analysis.token_bars analysis.frontier analysis.frames analysis.tables analysis.notes
-analysis.plots analysis.transcript analysis.report
-building explaining config console performing commands.* cli
+analysis.naming analysis.publications analysis.caveats
+analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
+analysis.token_bars analysis.frontier analysis.frames analysis.arm_rows analysis.tables
+analysis.terminal analysis.notes analysis.plots analysis.transcript
+analysis.listing analysis.against analysis.against_tables analysis.report
+names building explaining config console performing commands.* cli
 """.split()
 """From the bottom up: a module imports only what stands before it. `folder.*` is every file of
 the folder that is not named; those never import each other, so a new one needs no edit here."""
@@ -49,6 +51,7 @@ RUNNING = frozenset(
         "building",
         "calls",
         "choosing",
+        "names",
         "components",
         "composing",
         "config",

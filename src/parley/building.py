@@ -8,13 +8,13 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from parley.arm import Arm
-from parley.components import affecting, build, plain
+from parley.components import affecting, build
 from parley.errors import ConfigError
+from parley.names import arm_label, choice, config_folder
 from parley.redaction import redact
 from parley.rehearsal import prompt_hash
 
@@ -24,12 +24,6 @@ FILES = (".jsonl", ".json", ".csv", ".parquet")
 """What a local copy of a data set may be."""
 _NOTED = ("arm", "experiment", "limits", "choices", "config_folders")
 """Keys that composing leaves behind."""
-
-
-def config_folder() -> Path:
-    """The YAML that ships with Parley: inside the wheel, or beside `src` in a checkout."""
-    packaged = Path(str(files("parley"))) / "configs"
-    return packaged if packaged.is_dir() else Path(__file__).resolve().parents[2] / "configs"
 
 
 def available(group: str) -> list[str]:
@@ -63,7 +57,7 @@ def build_arm(values: Mapping[str, Any]) -> Arm:
     granted = f"{budget}(oracle)" if per_problem else budget
     arm = Arm(
         study=_name(values, "study"),
-        label=f"{named['strategy']} budget={granted}" if budget else named["strategy"],
+        label=arm_label(values, named) + (f" budget={granted}" if budget else ""),
         choices={
             **named,
             "seed": seed,
@@ -107,16 +101,17 @@ def _check_schema(arm: Arm) -> None:
     """Raises ConfigError for a schema that the model or the engine would not follow."""
     if not arm.strategy.schema:
         return
+    strategy = arm.choices["strategy"]
     if arm.strategy.thinks and arm.model.reasoning == "prompted":
         raise ConfigError(
-            f"strategy={arm.label} with model={arm.choices['model']}: a schema leaves no room for "
+            f"strategy={strategy} with model={arm.choices['model']}: a schema leaves no room for "
             'the "Thought:" line in which this model reasons',
             allowed="structured output with models that think natively, or not at all",
             remedy="strategy.structured=false",
         )
     if not getattr(type(arm.engine), "takes_schema", True):
         raise ConfigError(
-            f"strategy={arm.label} with engine={arm.choices['engine']}: its server ignores schemas",
+            f"strategy={strategy} with engine={arm.choices['engine']}: its server ignores schemas",
             allowed="structured output with engine=llamacpp, engine=vllm or engine=remote",
             remedy="strategy.structured=false",
         )
@@ -196,52 +191,6 @@ def texts(values: Mapping[str, Any], name: str) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(one, str) and one for one in found):
         raise ConfigError(f"{name}={given!r}", allowed="a list", remedy=f"{name}=[first,second]")
     return tuple(found)
-
-
-def choice(values: Mapping[str, Any], name: str, component: Any) -> str:
-    """A part's readable name: the chosen YAML, and the settings that differ from it.
-
-    `conclusion` with `strategy.portion=final` is `conclusion(portion=final)`. Settings that the
-    study shares between parts, such as `answer`, have names of their own and are left out.
-    """
-    label = getattr(component, "label", None)
-    yaml = values.get("choices", {}).get(name)
-    chosen = str(label or yaml or type(component).__name__.lower())
-    operational: frozenset[str] = getattr(type(component), "operational", frozenset())
-    changed = [
-        f"{key}={_short(plain(getattr(component, key)))}"
-        for key, before in _written(values, name).items()
-        if key in _node(values, name) and key not in {"_target_", "label", *operational}
-        if plain(getattr(component, key)) != before and not str(before).startswith("${")
-    ]
-    return f"{chosen}({','.join(changed)})" if changed else chosen
-
-
-def _written(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The settings as the YAML chosen for a part gives them; a model's also give the sampling."""
-    import yaml
-
-    found: dict[str, Any] = {}
-    for group in ("model", "sampling") if name == "sampling" else (name,):
-        for folder in (*values.get("config_folders", ()), config_folder()):
-            path = Path(folder) / group / f"{values.get('choices', {}).get(group)}.yaml"
-            if path.is_file():
-                read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-                found.update(read.get(name) or (read if group == name else {}))
-                break
-    return found
-
-
-def _short(value: Any) -> str:
-    """A value in a folder's name, as it is written on the command line."""
-    if isinstance(value, list):
-        return "+".join(map(_short, value))
-    if isinstance(value, dict):
-        return "+".join(f"{key}_{_short(one)}" for key, one in value.items())[:40]
-    text = (
-        str(value).lower() if isinstance(value, bool) else "null" if value is None else str(value)
-    )
-    return re.sub(r"[^\w.+-]+", "_", text)[:40]
 
 
 def _with_local_copy(node: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, Any]:

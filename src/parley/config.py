@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from parley.arm import Arm
-from parley.building import GROUPS, build_arm, build_tracker, config_folder
+from parley.building import GROUPS, build_arm, build_tracker
 from parley.errors import ConfigError, ParleyError
 from parley.explaining import explain
+from parley.names import config_folder
 from parley.redaction import redact_text, redacted
 
 Job = tuple[list[str], Any]

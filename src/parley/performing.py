@@ -77,14 +77,14 @@ def report(outcome: Outcome, tracker: Tracker, console: Console) -> list[Any]:
     Returns the tables, one per study.
     """
     from parley.analysis.report import write_report
-    from parley.analysis.tables import to_rich
+    from parley.analysis.terminal import to_rich
 
     tables = []
     recorded = [folder for folder in outcome.folders if (folder / EPISODES).stat().st_size]
     for study in dict.fromkeys(folder.parent for folder in recorded):
         written = write_report(study)
         tables.append(written.table)
-        console.print(to_rich(written.table))
+        console.print(to_rich(written.table, width=console.width))
         for note in written.notes:
             console.print(f"note: {note}", highlight=False)
         for path in written.files:

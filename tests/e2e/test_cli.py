@@ -15,7 +15,18 @@ from pathlib import Path
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from command_line import FAST, Done, answers, command, environment, parley, repeated, rows, start
+from command_line import (
+    FAST,
+    Done,
+    answers,
+    command,
+    environment,
+    in_terminal,
+    parley,
+    repeated,
+    rows,
+    start,
+)
 from parley.store import find_arms, read_manifest
 
 pytestmark = pytest.mark.slow
@@ -103,8 +114,8 @@ def test_plan_says_what_would_be_done_and_does_nothing(tmp_path: Path) -> None:
 
 def test_plan_counts_what_is_recorded(study: tuple[Path, Done]) -> None:
     done = parley("plan", "strategy=full", *FAST, "limit=5", at=study[0])
-    row = next(line for line in done.out.split("\n") if "full" in line and "│" in line)
-    assert [cell.strip() for cell in row.split("│")[2:6]] == ["5", "2", "3", "8"]
+    row = next(line for line in done.out.split("\n") if line.startswith("full "))
+    assert row.split()[1:5] == ["5", "2", "3", "8"]
 
 
 def test_preview_prints_the_prompts_of_one_problem(tmp_path: Path) -> None:
@@ -153,6 +164,48 @@ def test_report_show_and_rescore_read_what_a_run_wrote(study: tuple[Path, Done])
     graded = parley("rescore", "outputs/default", at=at)
     assert graded.code == 0, graded.said
     assert graded.out.count("3 answers graded again, 0 scores changed") == 3
+
+
+def test_a_report_against_published_figures(study: tuple[Path, Done]) -> None:
+    at, _ = study
+    done = parley("report", "outputs/default", "--against", "paper", at=at)
+    assert (done.code, done.err) == (0, ""), done.said
+    assert "No arm of this study has a published counterpart" in done.out
+    assert "other benchmark hotpotqa, other model qwen3-8b" in " ".join(done.out.split())
+    report = at / "outputs" / "default" / "report"
+    with (report / "published.csv").open(encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    assert {row["arm"] for row in found} == {"pact"}
+    assert {row["difference"] for row in found} == {""}
+    assert "2606.05304" in (report / "published.md").read_text(encoding="utf-8")
+    wrong = parley("report", "outputs/default", "--against", "papre", at=at)
+    assert wrong.code == 1
+    assert "--against papre: there are no such published figures\n  allowed: paper," in wrong.err
+
+
+@pytest.mark.parametrize("terminal", [None, 80, 40])
+def test_tables_fit_the_terminal_and_break_no_name(
+    study: tuple[Path, Done], terminal: int | None
+) -> None:
+    at, _ = study
+    ids = sorted({row["problem"] for row in rows(at)})
+    for arguments in (
+        ("show", "outputs/default"),
+        ("report", "outputs/default"),
+        ("plan", "-m", "strategy=full,conclusion,pact", *FAST, "limit=3"),
+        ("doctor",),
+    ):
+        if terminal is None:
+            done = parley(*arguments, at=at, env={"COLUMNS": "20"})
+            code, out = done.code, done.out
+        else:
+            code, out = in_terminal(*arguments, at=at, columns=terminal)
+        assert code == 0, out
+        lines = [line.rstrip() for line in out.splitlines() if not line.startswith("wrote ")]
+        assert max(map(len, lines)) <= (terminal or 160), out
+        wanted = {"show": ids, "report": ["conclusion"], "plan": ["conclusion"]}
+        for one in wanted.get(arguments[0], []):
+            assert any(one in line.split() for line in lines), out
 
 
 def test_schema_describes_what_is_recorded(study: tuple[Path, Done]) -> None:

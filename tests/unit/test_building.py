@@ -146,6 +146,31 @@ def test_a_schema_that_the_server_would_ignore_is_refused() -> None:
     assert arm(*words, "engine=vllm").strategy.schema
 
 
+@pytest.mark.parametrize(
+    ("overrides", "label"),
+    [
+        (["arm=textmas"], "textmas"),
+        (["arm=pact_pipeline"], "pact_pipeline"),
+        (["arm=textmas", "strategy=pact"], "pact"),
+        (["arm=textmas", "topology=pipeline"], "full"),
+        (["arm=textmas", "strategy.thinks=false"], "textmas(thinks=false)"),
+        (["arm=debate", "topology.rounds=1"], "debate(rounds=1)"),
+        (
+            ["arm=pact_pipeline", "strategy.serialisation=explicit"],
+            "pact_pipeline(serialisation=explicit)",
+        ),
+        (["arm=no_message"], "no_message"),
+        (["arm=no_message", "channel=identity"], "pact"),
+        (["arm=textmas", "channel=no_message"], "full"),
+        (["arm=sender_authority"], "sender_authority"),
+        (["strategy=pact", "strategy.fields=[Result]"], "pact(fields=Result)"),
+    ],
+)
+def test_an_arm_goes_by_the_name_that_it_was_chosen_by(overrides: list[str], label: str) -> None:
+    made = arm(*overrides, "shots=0")
+    assert made.label == label
+
+
 def test_the_same_setting_written_otherwise_is_the_same_arm() -> None:
     names = {arm(f"strategy.thinks={word}").name for word in ("no", "false", "off", "False")}
     assert len(names) == 1

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from parley.analysis.rescored import scored_rows
 from parley.errors import StoreError
+from parley.grading.answers import stated_answer
+from parley.grading.voting import comparable
 from parley.metrics import edge_rows, episode_row, turn_rows
 from parley.store import Manifest, find_arms, read_manifest
+from parley.store.archive import EPISODES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +87,9 @@ def load(path: Path) -> Frames:
         except StoreError as error:
             faults.append(f"{folder.name}: its manifest cannot be read ({error.what}); left out.")
             continue
-        rows, unreadable, fault = _episodes(folder, _one_row((manifest.metric, *manifest.metrics)))
+        metrics = (manifest.metric, *manifest.metrics)
+        several = manifest.planned.get("samples", 1) > 1
+        rows, unreadable, fault = _episodes(folder, _one_row(metrics, votes=several))
         if fault:
             faults.append(f"{folder.name}: {fault}")
         arm = _arm(folder, manifest)
@@ -92,6 +97,7 @@ def load(path: Path) -> Frames:
         counts = {
             "missing": _missing(manifest, rows),
             "unreadable": unreadable,
+            "unread": bool(fault) and not rows,
             "rescored": sum(bool(row["rescored"]) for row in rows),
         }
         arms.append({**arm, **counts})
@@ -167,8 +173,26 @@ def _missing(manifest: Manifest, rows: Sequence[Row]) -> int:
     return problems * samples - held
 
 
-def _one_row(metrics: Sequence[str]) -> Callable[[Mapping[str, Any]], Iterable[Row]]:
-    return lambda episode: (episode_row(episode, metrics=metrics),)
+def _one_row(
+    metrics: Sequence[str], *, votes: bool
+) -> Callable[[Mapping[str, Any]], Iterable[Row]]:
+    """An episode's row, with its `vote` where several samples of a problem may vote."""
+    return lambda episode: (
+        {
+            **episode_row(episode, metrics=metrics),
+            "vote": _vote(episode) if votes else None,
+        },
+    )
+
+
+def _vote(episode: Mapping[str, Any]) -> str | None:
+    """The episode's vote by the rule of `parley.grading.voting`, in the grader's words where it
+    read one: an option's letter for its text."""
+    answer, score = episode["answer"], episode["score"]
+    if not answer or not score:
+        return None
+    stated = stated_answer(answer["text"], truncated=answer["truncated"])
+    return comparable(score["extracted"] or stated) if stated else None
 
 
 def _episodes(
@@ -177,6 +201,8 @@ def _episodes(
     """Rows of an arm's episodes, how many lines were of no known shape, and what to say of it."""
     found: list[Row] = []
     strange = 0
+    if not (folder / EPISODES).exists():
+        return [], 0, f"it holds no {EPISODES}."
     try:
         for episode in scored_rows(folder):
             try:

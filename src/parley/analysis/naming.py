@@ -1,4 +1,9 @@
-"""Short names for arms: the fewest choices that tell them apart, normally the strategy."""
+"""Short names for arms: what tells them apart, normally the strategy.
+
+Where arms differ in topology or channel, that is in the name too: two arms that share a strategy
+and nothing else must not look alike. The plain channel goes without saying, and so do topology and
+channel of an arm that was chosen by a name of its own (`arm=textmas`).
+"""
 
 from __future__ import annotations
 
@@ -6,13 +11,11 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+SHOWN = ("strategy", "topology", "channel")
+"""Choices that are in every name where arms differ in them."""
 PREFERENCE = (
-    "strategy",
-    "label",
-    "topology",
     "model",
     "benchmark",
-    "channel",
     "budget",
     "replay",
     "seed",
@@ -21,24 +24,37 @@ PREFERENCE = (
     "sampling",
     "engine",
 )
+"""Choices that are added, the first and fewest that make the names differ."""
 NAMED = frozenset({"seed", "shots", "answer", "budget"})
 """Choices whose value says nothing alone: "seed 43", not "43"."""
+SILENT = frozenset({"-", "identity", "none"})
+"""Channels that change nothing."""
 Row = Mapping[str, object]
 
 
 def shortest(rows: Sequence[Row]) -> list[str]:
     """One distinct label per arm. Arms that differ in no named choice (a changed prompt, say)
     also show their fingerprint."""
-    if len(rows) < 2:
-        return [_text(row, ("strategy",)) for row in rows]
-    differing = [key for key in PREFERENCE if len({str(row.get(key)) for row in rows}) > 1]
-    for size in range(1, len(differing) + 1):
-        for keys in combinations(differing, size):
-            found = [_text(row, keys) for row in rows]
+    own = [str(row.get("label") or row.get("strategy")) for row in rows]
+    differing = {
+        key for key in (*SHOWN, *PREFERENCE) if len({_value(row, key) for row in rows}) > 1
+    }
+    if len(set(own)) == 1 and not differing & {"topology", "channel"} and len(rows) > 1:
+        plain = [""] * len(rows)
+    else:
+        plain = [_plain(row, name, differing) for row, name in zip(rows, own, strict=True)]
+    more = [key for key in PREFERENCE if key in differing]
+    if "strategy" in differing and len(set(own)) == 1:
+        more.insert(0, "strategy")
+    for size in range(len(more) + 1):
+        for keys in combinations(more, size):
+            found = [_joined(name, row, keys) for name, row in zip(plain, rows, strict=True)]
             if len(set(found)) == len(rows):
                 return found
-    keys = tuple(dict.fromkeys(("strategy", *differing)))
-    return [f"{_text(row, keys)} · {row.get('fingerprint')}" for row in rows]
+    return [
+        _joined(_plain(row, name, differing), row, (*more, "fingerprint"))
+        for row, name in zip(rows, own, strict=True)
+    ]
 
 
 def settings(rows: Sequence[Row]) -> str:
@@ -66,9 +82,22 @@ def facets(rows: Sequence[Row]) -> dict[tuple[str, str], list[int]]:
     return found
 
 
-def _text(row: Row, keys: Sequence[str]) -> str:
+def _plain(row: Row, name: str, differing: set[str]) -> str:
+    """The arm's own name, with its topology and channel where the arms differ in them."""
+    parts = [name]
+    if name.partition(" budget=")[0] != row.get("strategy"):
+        return name
+    if "topology" in differing:
+        parts.append(_value(row, "topology"))
+    if "channel" in differing and _value(row, "channel") not in SILENT:
+        parts.append(_value(row, "channel"))
+    return " · ".join(parts)
+
+
+def _joined(name: str, row: Row, keys: Sequence[str]) -> str:
     values = ((key, _value(row, key)) for key in keys)
-    return " · ".join(f"{key} {value}" if key in NAMED else value for key, value in values)
+    told = [f"{key} {value}" if key in NAMED else value for key, value in values]
+    return " · ".join([name, *told] if name else told)
 
 
 def _value(row: Row, key: str) -> str:

@@ -25,6 +25,7 @@ def notes(frames: Frames, table: pd.DataFrame) -> tuple[str, ...]:
         return (*frames.faults, "No arm has records that can be read.")
     groups = dict(iter(frames.episodes.groupby("folder"))) if len(frames.episodes) else {}
     folders = {(arm["study"], arm["arm"]): arm["folder"] for arm in frames.arm_rows()}
+    unread = {(arm["study"], arm["arm"]) for arm in frames.arm_rows() if arm["unread"]}
     found = [*frames.faults, *_versions(frames)]
     if len(rows) == 1:
         found.append("One arm: there is nothing to compare it with.")
@@ -33,7 +34,8 @@ def notes(frames: Frames, table: pd.DataFrame) -> tuple[str, ...]:
     found.extend(_problem_sets(rows, groups, folders))
     told: dict[str, list[str]] = {}
     for row, label in zip(rows, shortest(rows), strict=True):
-        for text in _troubles(row, groups.get(folders[row["study"], row["arm"]])):
+        key = row["study"], row["arm"]
+        for text in _troubles(row, groups.get(folders[key]), key in unread):
             told.setdefault(text, []).append(label)
     found.extend(f"{', '.join(labels)}: {text}" for text, labels in told.items())
     found.extend(
@@ -47,8 +49,8 @@ def notes(frames: Frames, table: pd.DataFrame) -> tuple[str, ...]:
 def _versions(frames: Frames) -> Iterator[str]:
     versions = Counter(int(arm["version"]) for arm in frames.arm_rows())
     if set(versions) != {VERSION}:
-        held = ", ".join(f"{n} arms of version {v}" for v, n in sorted(versions.items()))
-        yield f"Records of another version than this one's ({VERSION}): {held}."
+        held = ", ".join(f"{n} of version {v}" for v, n in sorted(versions.items()))
+        yield f"Arms hold records of another version than this one's ({VERSION}): {held}."
 
 
 def _differences(rows: list[Row]) -> Iterator[str]:
@@ -74,12 +76,13 @@ def _problem_sets(
             )
 
 
-def _troubles(row: Row, episodes: pd.DataFrame | None) -> Iterator[str]:
+def _troubles(row: Row, episodes: pd.DataFrame | None, unread: bool) -> Iterator[str]:
     planned = row["missing"] + row["episodes"]
     if row["run"] != "finished":
         yield f"the run is marked {row['run']!r}."
     if episodes is None:
-        yield f"no finished episode yet ({planned} planned)."
+        none = "no episode that can be read" if unread else "no finished episode yet"
+        yield f"{none} ({planned} planned)."
         return
     if row["missing"]:
         yield f"{row['missing']} of {planned} planned episodes are missing, and in no mean."

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parley.analysis import plots
+from parley.analysis.against import Comparison, compare
+from parley.analysis.against_tables import against_csv, against_markdown
 from parley.analysis.frames import CHOICES, arm_folders, leftovers, load, plain_rows
 from parley.analysis.naming import settings, shortest
 from parley.analysis.notes import notes
+from parley.analysis.publications import Publication
 from parley.analysis.style import write
 from parley.analysis.tables import results, to_csv, to_markdown
 
@@ -31,9 +34,14 @@ READING = """\
   published, discarded, answer and control sum to `tokens_completion`. `tokens_reasoning` is all
   reasoning spent, published or not. `tokens_granted` are the completion tokens that an arm with a
   budget might spend: compare them with `tokens_completion`, since a cap is not a match.
-- `messages_*` are shares of all messages; `truncated`, `overflow`, `estimated`, `answers_ok` and
-  `no_answer` (what the grader could read) are shares of all episodes; `calls`, `asks` and
-  `messages` are means per episode.
+- `avg@k`, `pass@k` and `majority@k` are of the k samples planned for each problem (`samples`), in
+  accuracy, or else exact match: the mean, whether one is right, whether the answer given most often
+  is right (of answers that tie, each counts its share). They are means over the problems begun;
+  a sample that failed or is not recorded counts 0 there, and in `samples_missing`, which also
+  counts all samples of problems not begun.
+- `messages_*` are shares of all messages; `truncated` (a call was cut short), `overflow`,
+  `estimated`, `answers_*` and `no_answer` (how the answer was read) are shares of all episodes;
+  `calls`, `asks` and `messages` are means per episode.
 """
 
 
@@ -44,9 +52,11 @@ class Report:
     table: pd.DataFrame
     files: tuple[Path, ...]
     notes: tuple[str, ...]
+    comparisons: tuple[Comparison, ...] = ()
+    """With published figures, one per study, where they were asked for."""
 
 
-def write_report(path: Path) -> Report:
+def write_report(path: Path, *, against: Publication | None = None) -> Report:
     """Writes `report/` into every study at or above or below `path` (a folder of studies, a
     study, or one of its arms). Raises StoreError where there is nothing at all."""
     import pandas as pd
@@ -54,7 +64,7 @@ def write_report(path: Path) -> Report:
     path = path.resolve()
     arms = arm_folders(path)
     studies = sorted({arm.parent for arm in (*arms, *leftovers(path, arms))})
-    parts = [_write_study(study) for study in studies]
+    parts = [_write_study(study, against) for study in studies]
     return Report(
         table=pd.concat([part.table for part in parts], ignore_index=True),
         files=tuple(file for part in parts for file in part.files),
@@ -63,10 +73,11 @@ def write_report(path: Path) -> Report:
             for study, part in zip(studies, parts, strict=True)
             for note in part.notes
         ),
+        comparisons=tuple(comparison for part in parts for comparison in part.comparisons),
     )
 
 
-def _write_study(study: Path) -> Report:
+def _write_study(study: Path, against: Publication | None) -> Report:
     frames = load(study)
     table = results(frames)
     told = notes(frames, table)
@@ -77,7 +88,14 @@ def _write_study(study: Path) -> Report:
         *plots.frontier(table, folder / "frontier"),
         *plots.ledger(table, folder / "ledger"),
     )
-    return Report(table=table, files=files, notes=told)
+    if against is None:
+        return Report(table=table, files=files, notes=told)
+    found = compare(frames, table, against)
+    beside = (
+        write(folder / "published.csv", against_csv(found).encode()),
+        write(folder / "published.md", against_markdown(study.name, found).encode()),
+    )
+    return Report(table=table, files=(*files, *beside), notes=told, comparisons=(found,))
 
 
 def markdown(study: str, table: pd.DataFrame, told: Sequence[str]) -> str:
@@ -96,7 +114,7 @@ def markdown(study: str, table: pd.DataFrame, told: Sequence[str]) -> str:
 
 
 def _sections(table: pd.DataFrame) -> dict[str, list[str]]:
-    """Every column but the label, in four groups."""
+    """Every column but the label, in four groups; none of scores or tokens without truncation."""
     names = [str(name) for name in table.columns if name != "arm"]
     chosen = ["study", "folder", "label", *CHOICES, "fingerprint", "run"]
     wholes = ("tokens_total", "tokens_low", "tokens_high")
@@ -105,8 +123,8 @@ def _sections(table: pd.DataFrame) -> dict[str, list[str]]:
     tokens = [n for n in names if n.startswith("tokens_") and n not in wholes]
     taken = {*chosen, *conduct, *tokens}
     return {
-        "Scores and cost": [n for n in names if n not in taken],
-        "Where the tokens went": tokens,
+        "Scores and cost": [*(n for n in names if n not in taken), "truncated"],
+        "Where the tokens went": [*tokens, "truncated"],
         "Messages and calls": conduct,
         "Settings": chosen,
     }

@@ -1,4 +1,4 @@
-"""One conversation as a terminal can show it, and the list of an arm's conversations.
+"""One conversation as a terminal can show it.
 
 Text of models and data sets is inert here: it is never read as markup, and control characters
 (colours, cursor moves, reversed writing) appear as visible signs.
@@ -7,16 +7,12 @@ Text of models and data sets is inert here: it is never read as markup, and cont
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parley.analysis.rescored import scored_rows
 from parley.metrics import FATES, PARTS, episode_row, turn_rows
-from parley.store import read_manifest
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
-    from rich.table import Table
     from rich.text import Text
 
 FOLD = 6
@@ -41,36 +37,6 @@ def render(episode: Record, *, width: int, full: bool = False) -> Group:
     for turn, numbers in zip(episode["turns"], turn_rows(episode), strict=True):
         parts.extend(_turn(episode, turn, numbers, width, full))
     return Group(*parts, *_end(episode, width))
-
-
-def listing(folder: Path) -> Table:
-    """An arm's episodes: id, kind, score, tokens, status, what was answered."""
-    from rich.table import Table
-    from rich.text import Text
-
-    manifest = read_manifest(folder)
-    table = Table(title=Text(folder.name), title_justify="left", box=None, pad_edge=False)
-    for name in ("episode", "kind"):
-        table.add_column(name, overflow="fold")
-    for name in (manifest.metric, "tokens"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("status", "answered", "gold"):
-        table.add_column(name, overflow="ellipsis", no_wrap=True, max_width=32)
-    rows = sorted(scored_rows(folder), key=lambda row: (str(row["problem"]), row["sample"]))
-    for episode in rows:
-        row = episode_row(episode, metrics=(manifest.metric,))
-        number = f" #{row['sample']}" if row["sample"] else ""
-        score = row[manifest.metric]
-        table.add_row(
-            Text(inert(f"{row['problem']}{number}")),
-            Text(inert(episode["kind"])),
-            "" if score is None else f"{score:.2f}",
-            f"{row['tokens_total']:,}",
-            Text(inert(str(row["error"] or row["status"] or "no score"))),
-            Text(inert((episode["score"] or {}).get("extracted") or "-")),
-            Text(inert(episode["answers"][0])),
-        )
-    return table
 
 
 def inert(text: str) -> str:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
+
+from parley.console import wide_console
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ def command(arguments: Sequence[str]) -> int:
     for one in found:
         bad = "[red]missing[/]" if one.needed else "[yellow]-[/]"
         table.add_row(bad if one.remedy else "[green]ok[/]", one.subject, one.found, one.remedy)
-    Console().print(table)
+    wide_console().print(table)
     return 1 if any(one.needed and one.remedy for one in found) else 0
 
 

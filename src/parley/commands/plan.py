@@ -8,13 +8,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from parley import config
+from parley.analysis.naming import settings, shortest
 from parley.arm import Arm, with_data
 from parley.budgets import donors_among, with_budget
 from parley.choosing import choose
+from parley.console import wide_console
 from parley.donors import with_donor
 from parley.errors import ParleyError
 from parley.rehearsal import rehearse
@@ -60,28 +62,41 @@ def show(jobs: Sequence[config.Job]) -> None:
     if failures:
         raise config.combined(failures)
     forecasts = forecast_all(arms, values)
-    table = Table(title=f"Plan of study {arms[0].study}", caption=_CAPTION, caption_justify="left")
-    columns = ["arm", "problems", "episodes", "recorded", "calls", "prompt tokens", "new, most"]
-    for column in columns:
-        table.add_column(column, justify="left" if column == "arm" else "right", overflow="fold")
-    for one in forecasts:
-        numbers = (one.problems, one.episodes, one.recorded, one.calls, one.prompt, one.most)
-        table.add_row(one.arm, *(f"{number:,}" for number in numbers))
-    if len(forecasts) > 1:
-        sums = [
-            sum(number)
-            for number in zip(
-                *((f.episodes, f.recorded, f.calls, f.prompt, f.most) for f in forecasts),
-                strict=True,
-            )
-        ]
-        table.add_row("all", "", *(f"{number:,}" for number in sums), style="bold")
-    console = Console()
-    console.print(table)
+    console = wide_console()
+    console.print(tabled(arms, forecasts, console.width))
     for one in forecasts:
         if one.after or one.error:
             said = f"would not run: {one.error}" if one.error else f"after {one.after}"
             console.print(f"{one.arm}: {said}", highlight=False, markup=False, soft_wrap=True)
+
+
+def tabled(arms: Sequence[Arm], forecasts: Sequence[Forecast], width: int) -> Table:
+    """One row per arm, and the sums. Where the terminal is narrow, NARROW columns go in turn."""
+    rows = [{**arm.choices, "label": arm.label, "fingerprint": arm.fingerprint} for arm in arms]
+    columns = {
+        title: [f"{getattr(one, name):,}" for one in forecasts] for title, name in _COLUMNS.items()
+    }
+    labels = shortest(rows)
+    if len(forecasts) > 1:
+        labels.append("all")
+        for title, name in _COLUMNS.items():
+            total = f"{sum(getattr(one, name) for one in forecasts):,}"
+            columns[title].append("" if name == "problems" else total)
+    for title in (*NARROW, ""):
+        needed = sum(max(map(len, (head, *cells))) + 1 for head, cells in columns.items())
+        if not title or needed + max(map(len, labels)) <= width:
+            break
+        del columns[title]
+    table = Table(box=None, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table.title, table.title_justify = f"Plan of study {arms[0].study}", "left"
+    table.caption, table.caption_justify = f"{settings(rows)}\n{_CAPTION}", "left"
+    table.add_column("arm", overflow="fold")
+    for title in columns:
+        table.add_column(title, justify="right", no_wrap=True)
+    for place, label in enumerate(labels):
+        style = "bold" if place == len(forecasts) else ""
+        table.add_row(Text(label), *(cells[place] for cells in columns.values()), style=style)
+    return table
 
 
 def forecast_all(arms: Sequence[Arm], values: Mapping[str, Any]) -> list[Forecast]:
@@ -164,6 +179,15 @@ def _episode(arm: Arm, problem: Problem) -> tuple[int, int]:
     return len(calls), sum(call.usage.prompt for call in calls)
 
 
+_COLUMNS = {
+    "problems": "problems",
+    "episodes": "episodes",
+    "recorded": "recorded",
+    "calls": "calls",
+    "prompt tokens": "prompt",
+    "new, most": "most",
+}
+NARROW = ("problems", "recorded", "new, most")
 _CAPTION = (
     f"Prompt tokens: bytes / 4 of the first {_SAMPLED} problems' prompts, with every message "
     f"{_MESSAGE_TOKENS} tokens long and no early exit. Longer messages cost more: every later "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,21 +14,45 @@ import yaml
 
 from parley.analysis.rescored import SCORES
 from parley.building import build_benchmark
+from parley.errors import StoreError
 from parley.protocols import Benchmark
 from parley.store import find_arms, latest_rows, write_atomic
 from parley.types import Problem
 
 
 def command(arguments: Sequence[str]) -> int:
-    """Writes scores.jsonl beside the records, which stay as they are; reports read it first."""
+    """Writes scores.jsonl beside the records, which stay as they are; reports read it first.
+
+    Returns 1 where an arm of several could not be graded.
+    """
     parser = argparse.ArgumentParser("parley rescore", description=__doc__)
     parser.add_argument("folder", type=Path, help="an arm's or a study's folder")
     folder = parser.parse_args(arguments).folder
-    for arm in find_arms(folder):
-        values = yaml.safe_load((arm / "config.yaml").read_text(encoding="utf-8"))
-        graded, changed = rescore(arm, build_benchmark(values))
+    arms = find_arms(folder)
+    unread = 0
+    for arm in arms:
+        try:
+            graded, changed = rescore(arm, build_benchmark(_config(arm)))
+        except StoreError as error:
+            if len(arms) == 1:
+                raise
+            unread += 1
+            print(f"{arm.name}: not graded: {error.what}", file=sys.stderr)
+            continue
         print(f"{arm.name}: {graded} answers graded again, {changed} scores changed")
-    return 0
+    return 1 if unread else 0
+
+
+def _config(arm: Path) -> dict[str, Any]:
+    """The configuration that an arm was run with. Raises StoreError."""
+    path = arm / "config.yaml"
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise StoreError(f"cannot read {path}: {error}") from error
+    if not isinstance(values, dict):
+        raise StoreError(f"{path} is no configuration")
+    return values
 
 
 def rescore(folder: Path, benchmark: Benchmark) -> tuple[int, int]:

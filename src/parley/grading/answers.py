@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from parley.grading.options import named_option
-from parley.grading.wrappers import integer
+from parley.grading.wrappers import bare, integer
 from parley.parsing.labels import labelled
 from parley.types import Score
 
@@ -37,6 +37,7 @@ _BOX = re.compile(r"\\{1,2}(?P<box>[bf]box|boxed)\s*\{|\\[\\{}]|[{}]")
 _OPENING = re.compile(r"\\(?:[bf]box|boxed)")
 _SAID = re.compile(r"\b(?:answer|option|choice) (?:is|was|would be|should be|must be)\b:?", re.I)
 _SENTENCE = re.compile(r"(?<=[.!?]) ")
+_ALONE = re.compile(r"[(\[]?[A-Za-z][)\].]?")
 _BLANKS = re.compile(r"[ \t\r\f\v]{2,}")
 
 
@@ -81,20 +82,14 @@ def letter_answer(text: str, options: Sequence[str], *, truncated: bool = False)
 
     Words instead of a letter count where exactly one option is named, the longest that fits.
     """
-    readable = _readable(text)
-    boxed = boxes(readable)
-    place, stated = boxed[-1] if boxed else (-1, "")
-    shown = _finished(readable, truncated)
-    marks = labelled(shown, LABELS)
-    if marks and (line := _first_line(marks[-1].value)):
-        # A box on the label's own line is unwrapped there.
-        stated = line if place < marks[-1].span[0] + len(line) else stated
+    shown = _finished(_readable(text), truncated)
+    stated, boxed, marked = _stated(_readable(text), truncated)
     if stated:
         value, status = named_option(stated, options)
-        others = {named_option(inner, options)[0] for _, inner in boxed[-COMPARED:]}
+        others = {named_option(inner, options)[0] for inner in boxed[-COMPARED:]}
         several = status == "ok" and bool(others - {value, None})
         return Extracted(value=value, status="multi_box" if several else status)
-    if marks:
+    if marked:
         return _nothing(truncated)
     for words, whole in _unlabelled(shown):
         value, status = named_option(words, options, whole=whole)
@@ -119,6 +114,26 @@ def free_answer(text: str, *, truncated: bool = False) -> Extracted:
         return _nothing(truncated)
     last = _last_line(text)
     return Extracted(value=last, status="no_label") if last else _nothing(truncated)
+
+
+def stated_answer(text: str, *, truncated: bool = False) -> str | None:
+    """What a text states as its answer where nobody can say of which kind it is: how votes are
+    read, by the rules above.
+
+    An integer where `integer_answer` finds one. Else the words in the last box or behind the last
+    label, whichever is later; without either, what follows "the answer is", or a last line that is
+    a single letter. None where nothing is stated.
+    """
+    whole = integer_answer(text, truncated=truncated)
+    if whole.value is not None:
+        return whole.value
+    words, _, marked = _stated(_readable(text), truncated)
+    if words or marked:
+        return words or None
+    for said, alone in _unlabelled(_finished(_readable(text), truncated)):
+        if said and (not alone or _ALONE.fullmatch(bare(said))):
+            return said
+    return None
 
 
 def accuracy(found: Extracted, gold: str) -> Score:
@@ -148,6 +163,19 @@ def boxes(text: str) -> list[tuple[int, str]]:
                 closed.append((start, inside, match.start()))
     contents = ((start, text[inside:end].strip()) for start, inside, end in closed)
     return [(start, inner) for start, inner in contents if inner]
+
+
+def _stated(text: str, truncated: bool) -> tuple[str, list[str], bool]:
+    """The words in the last box or behind the last label, whichever is later (a box behind the
+    label is unwrapped); the contents of all boxes; whether there is a label."""
+    boxed = boxes(text)
+    place, stated = boxed[-1] if boxed else (-1, "")
+    marks = labelled(_finished(text, truncated), LABELS)
+    if marks and marks[-1].value and place < marks[-1].span[0]:
+        value = marks[-1].value
+        stated = _unfenced(value) if value.startswith("```") else _first_line(value)
+        stated = "" if stated.startswith("```") else stated
+    return stated, [inner for _, inner in boxed], bool(marks)
 
 
 def _labelled(text: str) -> str | None:

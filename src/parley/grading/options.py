@@ -39,9 +39,7 @@ def named_option(value: str, options: Sequence[str], *, whole: bool = False) -> 
     An option's words count where one option fits and no other; of options within one another, the
     longest. A word that is an article or a pronoun ("A plausible choice") is not a letter.
     """
-    text = bare(value[:LONGEST])
-    for _ in range(3):
-        text = bare(_PREFIX.sub("", text, count=1) if _PREFIX.match(text) else text)
+    text = unprefixed(value[:LONGEST])
     exact = _equal(text, options)
     # An option may be the symbol O or H; only a letter that is there stands for itself.
     if len(exact) == 1 and (len(text) > 1 or text.upper() not in letters(len(options))):
@@ -52,6 +50,15 @@ def named_option(value: str, options: Sequence[str], *, whole: bool = False) -> 
     if whole:
         return None, "ambiguous" if len(exact) > 1 else "not_an_option"
     return _by_words(text, options)
+
+
+def unprefixed(value: str) -> str:
+    """The value without what is written around it, and without "the answer is", "option" and the
+    like before it."""
+    text = bare(value)
+    for _ in range(3):
+        text = bare(_PREFIX.sub("", text, count=1) if _PREFIX.match(text) else text)
+    return text
 
 
 def _by_letter(match: re.Match[str], options: Sequence[str], whole: bool) -> Named | None:

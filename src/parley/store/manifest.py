@@ -68,9 +68,7 @@ def read_manifest(folder: Path) -> Manifest:
     check_version(path, found)
     fields = {item.name: item for item in dataclasses.fields(Manifest)}
     known = {key: value for key, value in found.items() if key in fields}
-    for name in ("choices", "identity", "planned", "data", "provenance", "tracking"):
-        if not isinstance(known.get(name, {}), dict):
-            raise StoreError(f"{path}: '{name}' is not a JSON object")
+    _check_shapes(path, known)
     try:
         return Manifest(**{**known, "metrics": tuple(known["metrics"])})
     except (KeyError, TypeError) as error:
@@ -82,6 +80,26 @@ def read_manifest(folder: Path) -> Manifest:
             and item.default_factory is dataclasses.MISSING
         ]
         raise StoreError(f"{path} lacks {', '.join(missing) or 'usable metrics'}") from error
+
+
+def _check_shapes(path: Path, known: Mapping[str, Any]) -> None:
+    """Refuses values that no run writes, before anything counts or compares them."""
+    for name in ("choices", "identity", "planned", "data", "provenance", "tracking"):
+        if not isinstance(known.get(name, {}), dict):
+            raise StoreError(f"{path}: '{name}' is not a JSON object")
+    numbers = {"version": 0, "broken_lines": 0, **known.get("planned", {})}
+    numbers |= {name: known[name] for name in ("version", "broken_lines") if name in known}
+    for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise StoreError(f"{path}: '{name}' is {_short(value)}, not a whole number")
+    for name in ("study", "arm", "label", "fingerprint", "metric", "status"):
+        if not isinstance(known.get(name, ""), str):
+            raise StoreError(f"{path}: '{name}' is {_short(known[name])}, not a text")
+    for name, value in known.get("choices", {}).items():
+        if isinstance(value, dict | list):
+            raise StoreError(f"{path}: the choice '{name}' is {_short(value)}, not a short value")
+    if not all(isinstance(name, str) for name in known.get("metrics") or ()):
+        raise StoreError(f"{path}: 'metrics' are not all texts")
 
 
 def check_version(path: Path, record: Mapping[str, Any], number: int = 0) -> None:

@@ -33,6 +33,24 @@ def _arm(**changes: Any) -> dict[str, Any]:
         ),
         ([{"fingerprint": "aa"}, {"fingerprint": "bb"}], ["pact · aa", "pact · bb"]),
         ([{"shots": None}, {}], ["shots -", "shots 2"]),
+        ([{"topology": "a"}, {"topology": "b"}], ["pact · a", "pact · b"]),
+        (
+            [{"strategy": "full", "topology": "a"}, {"topology": "b"}],
+            ["full · a", "pact · b"],
+        ),
+        (
+            [{"strategy": "full", "label": "textmas", "topology": "a"}, {"topology": "b"}],
+            ["textmas", "pact · b"],
+        ),
+        ([{"channel": "identity"}, {"channel": "no_message"}], ["pact", "pact · no_message"]),
+        (
+            [{"strategy": "full", "channel": "identity"}, {"channel": "no_message"}],
+            ["full", "pact · no_message"],
+        ),
+        (
+            [{"strategy": "full", "label": "x"}, {"strategy": "pact", "label": "x"}],
+            ["full", "pact"],
+        ),
         ([{}], ["pact"]),
         ([], []),
     ],

@@ -148,7 +148,7 @@ def test_another_version_is_said(tmp_path: Path) -> None:
     newer = {"version": VERSION + 1}
     write_arm(tmp_path / "s", "new", sample_episodes("new", 2), manifest=newer)
     told = _told(tmp_path)
-    assert "1 arms of version 0" in told
+    assert "1 of version 0" in told
     assert "newer Parley" in told
 
 

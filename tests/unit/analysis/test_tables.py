@@ -6,14 +6,17 @@ import csv
 import io
 import math
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from rich.console import Console
 
 from parley.analysis.frames import load, plain_rows
-from parley.analysis.tables import results, to_csv, to_markdown, to_rich
+from parley.analysis.tables import results, to_csv, to_markdown
+from parley.analysis.terminal import to_rich
 from parley.metrics import FATES, PARTS
+from parley.types import Answer, Episode, Score
 from records import call, conversation, episode, failed, sample_episodes, turn, write_arm
 
 REQUIRED = {
@@ -30,7 +33,7 @@ def _table(path: Path) -> pd.DataFrame:
 
 def _printed(table: pd.DataFrame, width: int = 120) -> str:
     console = Console(width=width, file=io.StringIO(), record=True)
-    console.print(to_rich(table))
+    console.print(to_rich(table, width=width))
     return console.export_text()
 
 
@@ -147,7 +150,7 @@ def test_terminal_table_fits_and_says_its_settings(tmp_path: Path) -> None:
     for word in ("shots 2", "answer short", "model smollm2-135m", "95% bootstrap over problems"):
         assert word in text
     for name in names:
-        assert sum(name in line.split() for line in text.splitlines()) == 1
+        assert sum(name in line.split() for line in text.splitlines()) == 2
 
 
 def test_terminal_table_groups_by_benchmark_and_model(tmp_path: Path) -> None:
@@ -177,3 +180,89 @@ def test_a_markup_like_name_stays_text(tmp_path: Path) -> None:
     write_arm(tmp_path / "s", "full", sample_episodes("full", 2), strategy="[red]x[/red]")
     assert plain_rows(_table(tmp_path))[0]["strategy"] == "[red]x[/red]"
     assert "[red]x[/red]" in _printed(_table(tmp_path))
+
+
+def _sampled(problem: str, answers: str, **changes: Any) -> list[Episode]:
+    """An episode per letter, of which B is right; "!" is one that failed, " " none at all."""
+    return [
+        failed(problem, sample=sample)
+        if letter == "!"
+        else episode(
+            problem,
+            sample=sample,
+            metrics={"accuracy": float(letter == "B")},
+            answer=Answer(text=f"Answer: {letter}", turn=3),
+            score=Score(metrics={"accuracy": float(letter == "B")}, extracted=letter),
+            **changes,
+        )
+        for sample, letter in enumerate(answers)
+        if letter != " "
+    ]
+
+
+def test_samples_become_avg_pass_and_majority(tmp_path: Path) -> None:
+    made = [*_sampled("p1", "BBA!"), *_sampled("p2", "AAAB"), *_sampled("p3", "B A ")]
+    accuracy: dict[str, Any] = {"metrics": ("accuracy",), "metric": "accuracy"}
+    write_arm(tmp_path / "s", "a", made, samples=4, problems=4, **accuracy)
+    write_arm(tmp_path / "s", "b", _sampled("p1", "B"), **accuracy)
+    several, one = sorted(plain_rows(_table(tmp_path)), key=lambda row: row["arm"])
+    # p3 lacks two samples, p1 one; none of p4 was made.
+    assert (several["samples"], several["samples_missing"], several["missing"]) == (4, 7, 6)
+    assert several["avg@k"] == pytest.approx((2 / 4 + 1 / 4 + 1 / 4) / 3)
+    assert several["pass@k"] == 1
+    assert several["majority@k"] == pytest.approx((1 + 0 + 1 / 2) / 3)
+    assert several["accuracy"] == pytest.approx((2 / 4 + 1 / 4 + 1 / 2) / 3)
+    assert (one["samples"], one["avg@k"], one["samples_missing"]) == (1, None, 0)
+    printed = _printed(_table(tmp_path), 160)
+    for title in ("avg@4", "pass@4", "maj.@4", "lost", "trunc."):
+        assert title in printed
+
+
+def test_a_sample_without_a_number_empties_its_means(tmp_path: Path) -> None:
+    wrong = {"accuracy": float("nan")}
+    made = [episode("p1", sample=sample, metrics=wrong) for sample in range(2)]
+    write_arm(tmp_path / "s", "a", made, samples=2, metrics=("accuracy",), metric="accuracy")
+    row = plain_rows(_table(tmp_path))[0]
+    assert (row["avg@k"], row["pass@k"], row["majority@k"]) == (None, None, None)
+
+
+def test_more_samples_than_planned_change_nothing(tmp_path: Path) -> None:
+    accuracy: dict[str, Any] = {"metrics": ("accuracy",), "metric": "accuracy"}
+    write_arm(tmp_path / "s", "a", _sampled("p1", "BABBBB"), samples=2, **accuracy)
+    row = plain_rows(_table(tmp_path))[0]
+    assert (row["avg@k"], row["pass@k"], row["majority@k"]) == (0.5, 1, 0.5)
+
+
+def test_how_answers_were_read_is_in_every_form(tmp_path: Path) -> None:
+    statuses = ("ok", "multi_box", "no_answer", "a_word_of_its_own")
+    right = {"em": 1.0, "f1": 1.0}
+    made = [
+        episode(f"p{i}", score=Score(metrics=right, extracted="x", status=status))
+        for i, status in enumerate(statuses)
+    ]
+    write_arm(tmp_path / "s", "a", [*made, failed("p9")])
+    table = _table(tmp_path)
+    row = plain_rows(table)[0]
+    names = ("answers_ok", "answers_multi_box", "no_answer", "answers_a_word_of_its_own")
+    assert [row[name] for name in (*names, "answers_failed")] == [0.2] * 5
+    assert row["answers_option_text"] == 0
+    for text in (to_csv(table), to_markdown(table)):
+        assert all(name in text for name in (*names, "truncated"))
+    printed = " ".join(_printed(table, 200).split())
+    for words in ("20% multi box", "20% no answer", "20% a word of its own", "20% failed"):
+        assert words in printed
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 160])
+def test_a_narrow_terminal_gets_several_tables_and_whole_names(tmp_path: Path, width: int) -> None:
+    for name in ("full", "conclusion"):
+        made = sample_episodes(name, 3, samples=2, size=30)
+        write_arm(tmp_path / "s", name, [*made, failed("e")], problems=2000, samples=2)
+    text = _printed(_table(tmp_path), width)
+    tables = sum(line.startswith("arm ") for line in text.splitlines())
+    assert (tables == 1) == (width == 160)
+    assert sum("conclusion" in line.split() for line in text.splitlines()) == tables
+    assert text.count("trunc.") == tables
+    assert "…" not in text
+    for title in ("tokens", "avg@2", "reread", "other", "messages", "answers", "miss"):
+        assert title in text

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import io
-from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console, RenderableType
 
-from parley.analysis.transcript import inert, listing, render
+from parley.analysis.transcript import inert, render
 from parley.types import Answer, Call, Episode, Message, Span
-from records import call, episode, failed, line, turn, write_arm
+from records import call, episode, failed, line, turn
 
 THOUGHT = "\n".join(f"thought number {index}" for index in range(20))
 
@@ -136,18 +135,3 @@ def test_control_characters_never_reach_the_terminal(evil: str) -> None:
     assert not any(sign in text for sign in "\x1b\r\x9b\u202e\x07")
     assert "[bold]x[/bold]" in text
     assert len(inert(evil)) == len(evil)
-
-
-def test_listing_names_every_episode(tmp_path: Path) -> None:
-    records = [
-        episode("0073", metrics={"em": 0.0, "f1": 0.25}),
-        episode("0074", metrics={"em": 0.0, "f1": float("nan")}),
-        failed("0075"),
-        episode("0073", sample=1),
-    ]
-    text = _shown(listing(write_arm(tmp_path, "full", records, samples=2)))
-    lines = [row.split() for row in text.splitlines()]
-    assert lines[3][:4] == ["0073", "#1", "bridge", "1.00"]
-    assert "0.25" in lines[2]
-    assert lines[4][0] == "0074"
-    assert "TransportError" in lines[5]
