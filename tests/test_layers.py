@@ -29,7 +29,9 @@ arm components choosing calls composing episode rehearsal
 progress provenance reuse tracking.rows tracking.wandb_run tracking upload donors study
 analysis.naming analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
 analysis.token_bars analysis.frontier analysis.frames analysis.tables analysis.notes
-analysis.plots analysis.transcript analysis.report
+analysis.plots analysis.transcript
+analysis.page.scores analysis.page.overview analysis.page.flows analysis.page.transcripts
+analysis.page.document analysis.report
 building config console commands.* cli
 """.split()
 """From the bottom up: a module imports only what stands before it. `folder.*` is every file of

@@ -1,4 +1,4 @@
-"""A study's report: the results as CSV and Markdown, the frontier and the ledger as pictures.
+"""A study's report: results as CSV and Markdown, frontier and ledger as pictures, and the page.
 
 Written from the records alone, each file whole or not at all, the same bytes each time.
 """
@@ -14,6 +14,7 @@ from parley.analysis import plots
 from parley.analysis.frames import CHOICES, arm_folders, leftovers, load, plain_rows
 from parley.analysis.naming import settings, shortest
 from parley.analysis.notes import notes
+from parley.analysis.page.document import page
 from parley.analysis.style import write
 from parley.analysis.tables import results, to_csv, to_markdown
 
@@ -75,6 +76,7 @@ def _write_study(study: Path) -> Report:
         write(folder / "results.md", markdown(study.name, table, told).encode()),
         *plots.frontier(table, folder / "frontier"),
         *plots.ledger(table, folder / "ledger"),
+        write(folder / "index.html", page(study.name, frames, table, told).encode()),
     )
     return Report(table=table, files=files, notes=told)
 
