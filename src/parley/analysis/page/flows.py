@@ -60,4 +60,3 @@ def _tokens(tokens: Record, name: str) -> int:
     if name in FATES:
         return int(tokens["reasoning" if name == "private" else name])
     return int(tokens["prompt"].get(name, 0))
-

@@ -39,9 +39,7 @@ def overview(study: str, frames: Frames, table: pd.DataFrame, told: Sequence[str
             for (benchmark, model), positions in groups.items()
         ],
         "titles": SCORES,
-        "parts": [
-            {"name": name, "read": index < READ} for index, (name, _, _) in enumerate(PARTS)
-        ]
+        "parts": [{"name": name, "read": index < READ} for index, (name, _, _) in enumerate(PARTS)]
         + [{"name": REST, "read": None}],
         "small": SMALL,
         "arms": [
@@ -72,7 +70,7 @@ def _arm(row: Record) -> Record:
 
 def _labels(rows: Sequence[Record], groups: Sequence[Sequence[int]]) -> dict[int, str]:
     """Short names, told apart within a facet: the page shows one facet at a time."""
-    found = {}
+    found: dict[int, str] = {}
     for positions in groups:
         names = shortest([rows[place] for place in positions])
         found.update(zip(positions, names, strict=True))

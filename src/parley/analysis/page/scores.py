@@ -39,7 +39,7 @@ def scores(
     groups = dict(iter(episodes.groupby("folder"))) if len(episodes) else {}
     places: dict[Problem, int] = {}
     kinds: list[str] = []
-    made = []
+    made: list[dict[str, list[Any]]] = []
     for arm, folder in zip(arms, folders, strict=True):
         group = groups.get(folder)
         if group is None:

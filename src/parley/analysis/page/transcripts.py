@@ -105,7 +105,9 @@ def _turn(episode: Record, turn: Record) -> dict[str, Any]:
         "round": turn["round"],
         "answers": turn["answers"],
         "hears": turn["hears"],
-        "heard": [[source, None if text is None else inert(text)] for source, text in turn["heard"]],
+        "heard": [
+            [source, None if text is None else inert(text)] for source, text in turn["heard"]
+        ],
         "status": message["status"] if message else None,
         "sent": inert(sent) if sent.split() != written.split() else None,
         "calls": [_call(episode, call, number, kept) for number, call in enumerate(turn["calls"])],
