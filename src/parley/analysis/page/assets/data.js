@@ -35,6 +35,7 @@ const COSTS = {
 const weights = { prompt: 1, cached: 0.1, output: 4 };
 
 function costs(arm, cost) {
+  if (!index.arms[arm].p.length) return [];
   const { cost_prompt: prompt, cost_output: output, cost_cached: cached } = index.arms[arm];
   if (cost === "seconds") return index.arms[arm].cost_seconds;
   const of = {
