@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from parley.analysis.token_bars import PARTS
 from parley.analysis.transcript import inert
-from parley.metrics import FATES, edge_rows
 
 Record = Mapping[str, Any]
+WRITTEN = {"private": "reasoning"}
+"""Columns of the ledger that a call's record has under another name."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -18,34 +20,44 @@ class Flow:
     """Sums over an arm's episodes, taken one episode at a time."""
 
     episodes: int = 0
-    turns: dict[tuple[int, str], list[int]] = field(default_factory=dict)
-    """(turn, title): tokens by part."""
-    edges: dict[tuple[str, str], int] = field(default_factory=dict)
+    turns: dict[tuple[int, str], defaultdict[str, int]] = field(default_factory=dict)
+    """(turn, title): tokens by the record's own names."""
+    edges: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     """(who read, whose message): tokens."""
 
     def add(self, episode: Record) -> None:
         """Counts an episode; a failed one with the turns it made."""
         self.episodes += 1
-        titles = {turn["seat"]: inert(turn["title"]) for turn in episode["turns"]}
+        titles = {turn["index"]: turn["title"] for turn in episode["turns"]}
         for turn in episode["turns"]:
-            sums = self.turns.setdefault((turn["index"], titles[turn["seat"]]), [0] * len(PARTS))
+            title = turn["title"]
+            place = (turn["index"], title)
+            if place not in self.turns:
+                self.turns[place] = defaultdict(int)
+            sums = self.turns[place]
             for call in turn["calls"]:
-                for place, size in enumerate(parts(call["tokens"])):
-                    sums[place] += size
-        for edge in edge_rows(episode):
-            pair = (titles[str(edge["seat"])], titles.get(str(edge["source"]), "?"))
-            self.edges[pair] = self.edges.get(pair, 0) + int(str(edge["tokens"]))
+                tokens = call["tokens"]
+                for name, size in tokens["prompt"].items():
+                    sums[name] += size
+                for name in ("reasoning", "published", "discarded", "answer", "control"):
+                    sums[name] += tokens[name]
+                for source, size in tokens["reread"]:
+                    self.edges[title, titles.get(source, "?")] += size
 
     def means(self) -> dict[str, list[Any]]:
         """Per episode, rounded to a tenth of a token."""
         number = max(1, self.episodes)
         return {
             "turns": [
-                {"turn": turn, "title": title, "parts": [round(s / number, 1) for s in sums]}
+                {
+                    "turn": turn,
+                    "title": inert(title),
+                    "parts": [round(size / number, 1) for size in _parts(sums)],
+                }
                 for (turn, title), sums in sorted(self.turns.items())
             ],
             "edges": [
-                [reader, source, round(tokens / number, 1)]
+                [inert(reader), inert(source), round(tokens / number, 1)]
                 for (reader, source), tokens in sorted(self.edges.items())
             ],
         }
@@ -53,10 +65,11 @@ class Flow:
 
 def parts(tokens: Record) -> list[int]:
     """A call's tokens by the parts of the ledger's bars."""
-    return [sum(_tokens(tokens, name) for name in columns) for _, _, columns in PARTS]
+    return _parts({**tokens, **tokens["prompt"]})
 
 
-def _tokens(tokens: Record, name: str) -> int:
-    if name in FATES:
-        return int(tokens["reasoning" if name == "private" else name])
-    return int(tokens["prompt"].get(name, 0))
+def _parts(sizes: Mapping[str, Any]) -> list[int]:
+    return [
+        sum(int(sizes.get(WRITTEN.get(name, name), 0)) for name in columns)
+        for _, _, columns in PARTS
+    ]

@@ -45,7 +45,7 @@ class Gathered:
     def block(self, problem: Problem) -> bytes:
         """All transcripts of a problem as one gzip stream: what its arms share is stored once."""
         packed = [zlib.decompress(each) for each in self.held[problem]]
-        maker = zlib.compressobj(9, zlib.DEFLATED, 31)
+        maker = zlib.compressobj(6, zlib.DEFLATED, 31)
         return maker.compress(b"[" + b",".join(packed) + b"]") + maker.flush()
 
 
@@ -63,7 +63,7 @@ def gather(arms: Sequence[tuple[str, Path]], wanted: frozenset[Problem]) -> Gath
                     found.questions[problem] = _listed(episode)
                 if problem in wanted:
                     text = orjson.dumps({"arm": place, **compact(episode)})
-                    found.held.setdefault(problem, []).append(zlib.compress(text, 3))
+                    found.held.setdefault(problem, []).append(zlib.compress(text, 1))
             except STRANGE:
                 continue
     return found

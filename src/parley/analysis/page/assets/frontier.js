@@ -119,3 +119,4 @@ function slide(x) {
 }
 
 drawn.push(frontier);
+drawnByBudget.add(frontier);

@@ -68,8 +68,8 @@ function listen() {
   for (const name of Object.keys(weights)) {
     on(`weight-${name}`, "input", (event) => { weights[name] = Math.max(0, event.target.valueAsNumber || 0); change({ budget: usualBudget() }); });
   }
-  on("slider", "input", (event) => change({ budget: Number(event.target.valueAsNumber.toPrecision(3)) }));
-  on("budget-number", "input", (event) => { if (event.target.valueAsNumber >= 0) change({ budget: event.target.valueAsNumber }); });
+  on("slider", "input", (event) => changeBudget(Number(event.target.valueAsNumber.toPrecision(3))));
+  on("budget-number", "input", (event) => { if (event.target.valueAsNumber >= 0) changeBudget(event.target.valueAsNumber); });
   on("arm-a", "change", (event) => change({ a: Number(event.target.value), shown: 30 }));
   on("arm-b", "change", (event) => change({ b: Number(event.target.value), shown: 30 }));
   on("swap", "click", () => change({ a: state.b, b: state.a }));
@@ -102,6 +102,7 @@ async function start() {
   head();
   await loadIndex();
   drawn.unshift(controls);
+  drawnByBudget.add(controls);
   begin(0);
   listen();
   change();

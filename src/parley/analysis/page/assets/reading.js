@@ -81,3 +81,4 @@ function basis(joint) {
 }
 
 drawn.push(verdict);
+drawnByBudget.add(verdict);

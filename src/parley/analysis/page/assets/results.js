@@ -55,13 +55,13 @@ function armCell(arm) {
   const choices = Object.entries(arms[arm].choices).map(([name, value]) => `${name}: ${value}`).join("\n");
   return [included, el("button", { type: "button", class: "link", title: `${choices}\n${arms[arm].folder}`,
     "aria-label": `${arms[arm].label}: compare it below`, onclick: () => pick(arm) }, named(arm)),
-  badge ? el("span", { class: "badge" }, badge) : null,
-  arms[arm].run !== "finished" ? el("span", { class: "warn small" }, arms[arm].run) : null];
+  ...(badge ? [" ", el("span", { class: "badge" }, badge)] : []),
+  ...(arms[arm].run !== "finished" ? [" ", el("span", { class: "warn small" }, arms[arm].run)] : [])];
 }
 
 function estimateCell(estimate, format, guessed = false) {
   const [middle, range] = interval(estimate, format);
-  return [(guessed ? "~" : "") + middle, el("span", { class: "range" }, range)];
+  return [`${guessed ? "~" : ""}${middle} `, el("span", { class: "range" }, range)];
 }
 
 function warned(value) {
@@ -117,3 +117,4 @@ function results() {
 }
 
 drawn.push(results);
+drawnByBudget.add(results);

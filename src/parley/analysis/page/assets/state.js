@@ -17,12 +17,19 @@ const state = {
   shown: 30,
 };
 
+// What is drawn anew: everything, or only what a budget changes while its slider moves.
 const drawn = [];
+const drawnByBudget = new Set();
 
 function change(changes = {}) {
   Object.assign(state, changes);
   hideTip();
   for (const draw of drawn) draw();
+}
+
+function changeBudget(budget) {
+  state.budget = budget;
+  for (const draw of drawn) if (drawnByBudget.has(draw)) draw();
 }
 
 function facetArms() {
