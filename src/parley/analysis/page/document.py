@@ -31,6 +31,8 @@ SCRIPTS = (
     *("ledger", "compare", "problems", "turns", "transcript", "main"),
 )
 """Files of the page's own code, in the order in which they are joined into one script."""
+STYLES = ("colours", "page", "tables", "charts", "transcript", "narrow")
+"""Files of its style sheet, in their order."""
 
 
 def page(
@@ -110,7 +112,7 @@ def _document(
     study: str, seen: dict[str, Any], index: dict[str, Any], blocks: Sequence[str]
 ) -> str:
     assets = files("parley.analysis.page") / "assets"
-    style = assets.joinpath("page.css").read_text(encoding="utf-8")
+    style = "".join(assets.joinpath(f"{name}.css").read_text("utf-8") for name in STYLES)
     licence = assets.joinpath("vendor/d3.LICENSE.txt").read_text(encoding="utf-8")
     library = assets.joinpath("vendor/d3.min.js").read_text(encoding="utf-8")
     parts = [assets.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]

@@ -131,7 +131,7 @@ def test_the_library_comes_with_its_licence(tmp_path: Path) -> None:
 
 
 def test_colours_are_those_of_the_pictures() -> None:
-    css = ASSETS.joinpath("page.css").read_text(encoding="utf-8").lower()
+    css = ASSETS.joinpath("colours.css").read_text(encoding="utf-8").lower()
     for place, colour in enumerate(COLOURS):
         assert f"--series-{place}: {colour.lower()};" in css
     for place, (_, colour, _) in enumerate(PARTS):

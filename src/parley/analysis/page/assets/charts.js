@@ -3,23 +3,43 @@
 function canvas(target, height, label) {
   const wide = Math.max(280, target.clientWidth);
   fill(target);
-  const svg = d3.select(target).append("svg")
-    .attr("width", wide).attr("height", height)
-    .attr("role", "group").attr("aria-label", label);
+  const svg = d3
+    .select(target)
+    .append("svg")
+    .attr("width", wide)
+    .attr("height", height)
+    .attr("role", "group")
+    .attr("aria-label", label);
   return { svg, wide };
 }
 
 function bottomAxis(svg, scale, y, title, right) {
   const ticks = Math.max(3, Math.floor((scale.range()[1] - scale.range()[0]) / 90));
-  svg.append("g").attr("class", "axis").attr("transform", `translate(0,${y})`)
+  svg
+    .append("g")
+    .attr("class", "axis")
+    .attr("transform", `translate(0,${y})`)
     .call(d3.axisBottom(scale).ticks(ticks).tickSizeOuter(0));
-  svg.append("text").attr("class", "title").attr("x", right).attr("y", y + 34)
-    .attr("text-anchor", "end").text(title);
+  svg
+    .append("text")
+    .attr("class", "title")
+    .attr("x", right)
+    .attr("y", y + 34)
+    .attr("text-anchor", "end")
+    .text(title);
 }
 
 function across(svg, scale, left, right, ticks) {
-  svg.append("g").attr("class", "grid").selectAll("line").data(ticks).join("line")
-    .attr("x1", left).attr("x2", right).attr("y1", scale).attr("y2", scale);
+  svg
+    .append("g")
+    .attr("class", "grid")
+    .selectAll("line")
+    .data(ticks)
+    .join("line")
+    .attr("x1", left)
+    .attr("x2", right)
+    .attr("y1", scale)
+    .attr("y2", scale);
 }
 
 // From 0 where that wastes less than a third of the axis, else around the values.
@@ -34,7 +54,9 @@ const ANGLES = [0, 30, -30, 90, -90, 60, -60, 180, 150, -150, 120, -120];
 const DISTANCES = [11, 16, 24, 34, 46, 60, 76, 96, 120, 150];
 
 function overlap(one, two) {
-  return one.left < two.right && two.left < one.right && one.top < two.bottom && two.top < one.bottom;
+  return (
+    one.left < two.right && two.left < one.right && one.top < two.bottom && two.top < one.bottom
+  );
 }
 
 function* boxes({ x, y, wide, high }) {
@@ -51,7 +73,12 @@ function* boxes({ x, y, wide, high }) {
 
 // Moves text nodes beside their points: on no point, on no other label, off lines where it can be.
 function placeLabels(svg, labels, frame, lines) {
-  const points = labels.map(({ x, y }) => ({ left: x - 7, right: x + 7, top: y - 7, bottom: y + 7 }));
+  const points = labels.map(({ x, y }) => ({
+    left: x - 7,
+    right: x + 7,
+    top: y - 7,
+    bottom: y + 7,
+  }));
   const taken = [];
   for (const label of labels) {
     const size = { x: label.x, y: label.y, wide: label.node.getComputedTextLength(), high: 15 };
@@ -59,21 +86,33 @@ function placeLabels(svg, labels, frame, lines) {
     let lowest = Infinity;
     for (const box of boxes(size)) {
       if (box.distance > lowest) break;
-      const inside = box.left >= frame.left && box.right <= frame.right
-        && box.top >= frame.top && box.bottom <= frame.bottom;
-      const price = box.distance + (inside ? 0 : 20000)
-        + 10000 * taken.filter((other) => overlap(box, other)).length
-        + 2000 * points.filter((other) => overlap(box, other)).length
-        + 14 * lines.filter((other) => overlap(box, other)).length;
+      const inside =
+        box.left >= frame.left &&
+        box.right <= frame.right &&
+        box.top >= frame.top &&
+        box.bottom <= frame.bottom;
+      const price =
+        box.distance +
+        (inside ? 0 : 20000) +
+        10000 * taken.filter((other) => overlap(box, other)).length +
+        2000 * points.filter((other) => overlap(box, other)).length +
+        14 * lines.filter((other) => overlap(box, other)).length;
       if (price < lowest) [best, lowest] = [box, price];
     }
     taken.push(best);
-    d3.select(label.node).attr("x", best.left).attr("y", best.bottom - 3);
+    d3.select(label.node)
+      .attr("x", best.left)
+      .attr("y", best.bottom - 3);
     if (best.distance > 24) {
       const x = Math.min(Math.max(label.x, best.left), best.right);
       const y = Math.min(Math.max(label.y, best.top), best.bottom);
-      svg.insert("line", "g.points").attr("class", "leader")
-        .attr("x1", label.x).attr("y1", label.y).attr("x2", x).attr("y2", y);
+      svg
+        .insert("line", "g.points")
+        .attr("class", "leader")
+        .attr("x1", label.x)
+        .attr("y1", label.y)
+        .attr("x2", x)
+        .attr("y2", y);
     }
   }
 }

@@ -42,8 +42,10 @@ function costs(arm, cost) {
     total: (i) => prompt[i] + output[i],
     output: (i) => output[i],
     uncached: (i) => prompt[i] - cached[i] + output[i],
-    weighted: (i) => weights.prompt * (prompt[i] - cached[i]) + weights.cached * cached[i]
-      + weights.output * output[i],
+    weighted: (i) =>
+      weights.prompt * (prompt[i] - cached[i]) +
+      weights.cached * cached[i] +
+      weights.output * output[i],
   }[cost];
   return prompt.map((_, i) => of(i));
 }
@@ -69,7 +71,8 @@ function remember(key, make) {
 
 function scoreOf(arm, metric) {
   return remember(`score ${arm} ${metric}`, () =>
-    byProblem(arm, index.arms[arm][`score_${metric}`]));
+    byProblem(arm, index.arms[arm][`score_${metric}`]),
+  );
 }
 
 function costOf(arm, cost) {
@@ -79,11 +82,18 @@ function costOf(arm, cost) {
 
 // What the grader said of an arm's samples of a problem, such as "ok" or "2 of 3 no_answer".
 function statusOf(arm, place) {
-  const places = remember(`where ${arm}`, () => d3.group(
-    d3.range(index.arms[arm].p.length), (i) => index.arms[arm].p[i]));
-  const found = (places.get(place) ?? []).map((i) =>
-    index.arms[arm].status[i] + (index.arms[arm].cut[i] ? " · cut" : ""));
-  const counts = d3.rollups(found, (all) => all.length, (name) => name);
-  return counts.map(([name, count]) =>
-    (found.length > 1 ? `${count} ` : "") + name.replaceAll("_", " ")).join(", ");
+  const places = remember(`where ${arm}`, () =>
+    d3.group(d3.range(index.arms[arm].p.length), (i) => index.arms[arm].p[i]),
+  );
+  const found = (places.get(place) ?? []).map(
+    (i) => index.arms[arm].status[i] + (index.arms[arm].cut[i] ? " · cut" : ""),
+  );
+  const counts = d3.rollups(
+    found,
+    (all) => all.length,
+    (name) => name,
+  );
+  return counts
+    .map(([name, count]) => (found.length > 1 ? `${count} ` : "") + name.replaceAll("_", " "))
+    .join(", ");
 }

@@ -22,17 +22,30 @@ function fill(target, ...children) {
 }
 
 function options(select, pairs, chosen) {
-  fill(select, ...pairs.map(([value, text]) =>
-    el("option", { value, selected: String(value) === String(chosen) }, text)));
+  fill(
+    select,
+    ...pairs.map(([value, text]) =>
+      el("option", { value, selected: String(value) === String(chosen) }, text),
+    ),
+  );
 }
 
 // Buttons of which one is pressed.
 function choice(target, pairs, chosen, pick) {
-  fill(target, ...pairs.map(([value, text]) => el("button", {
-    type: "button",
-    "aria-pressed": String(value === chosen),
-    onclick: () => pick(value),
-  }, text)));
+  fill(
+    target,
+    ...pairs.map(([value, text]) =>
+      el(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": String(value === chosen),
+          onclick: () => pick(value),
+        },
+        text,
+      ),
+    ),
+  );
 }
 
 const whole = d3.format(",.0f");
@@ -83,6 +96,16 @@ function hideTip() {
 
 // Two columns of a tip: names and numbers.
 function tipRows(pairs) {
-  return el("table", {}, ...pairs.map(([name, value, strong]) =>
-    el("tr", { class: strong ? "strong" : null }, el("th", { scope: "row" }, name), el("td", {}, value))));
+  return el(
+    "table",
+    {},
+    ...pairs.map(([name, value, strong]) =>
+      el(
+        "tr",
+        { class: strong ? "strong" : null },
+        el("th", { scope: "row" }, name),
+        el("td", {}, value),
+      ),
+    ),
+  );
 }

@@ -11,32 +11,55 @@ const READING = [
 
 function broken(error) {
   const place = find("broken");
-  place.textContent = typeof DecompressionStream === "undefined"
-    ? "This browser cannot unpack the page's data: one of 2023 or later can. results.md beside it holds the tables."
-    : `The page's data cannot be read: ${error.message}`;
+  place.textContent =
+    typeof DecompressionStream === "undefined"
+      ? "This browser cannot unpack the page's data: one of 2023 or later can. results.md beside it holds the tables."
+      : `The page's data cannot be read: ${error.message}`;
   place.hidden = false;
 }
 
 function head() {
   find("study").textContent = overview.study;
   const episodes = d3.sum(arms, ({ episodes }) => episodes);
-  find("settings").textContent = [overview.settings, plural(arms.length, "arm"), plural(episodes, "episode")].filter(Boolean).join(" · ");
+  find("settings").textContent = [
+    overview.settings,
+    plural(arms.length, "arm"),
+    plural(episodes, "episode"),
+  ]
+    .filter(Boolean)
+    .join(" · ");
   const notes = find("notes");
   notes.hidden = !overview.notes.length;
   notes.open = overview.notes.length <= 3;
-  fill(notes.querySelector("summary"), `${plural(overview.notes.length, "note")} on what limits these numbers`);
+  fill(
+    notes.querySelector("summary"),
+    `${plural(overview.notes.length, "note")} on what limits these numbers`,
+  );
   fill(notes.querySelector("ul"), ...overview.notes.map((note) => el("li", {}, note)));
   fill(find("method-list"), ...READING.map((line) => el("li", {}, line)));
 }
 
 function controls() {
   const facet = overview.facets[state.facet];
-  options(find("facet"), overview.facets.map(({ benchmark, model }, i) => [i, `${benchmark} · ${model}`]), state.facet);
+  options(
+    find("facet"),
+    overview.facets.map(({ benchmark, model }, i) => [i, `${benchmark} · ${model}`]),
+    state.facet,
+  );
   find("facet-field").hidden = overview.facets.length < 2;
-  options(find("metric"), (facet?.metrics ?? []).map((name) => [name, overview.titles[name] ?? name]), state.metric);
-  options(find("cost"), Object.entries(COSTS).map(([name, [title]]) => [name, title]), state.cost);
+  options(
+    find("metric"),
+    (facet?.metrics ?? []).map((name) => [name, overview.titles[name] ?? name]),
+    state.metric,
+  );
+  options(
+    find("cost"),
+    Object.entries(COSTS).map(([name, [title]]) => [name, title]),
+    state.cost,
+  );
   find("weights").hidden = state.cost !== "weighted";
-  if (document.activeElement !== find("budget-number")) find("budget-number").value = Number(state.budget.toPrecision(4));
+  if (document.activeElement !== find("budget-number"))
+    find("budget-number").value = Number(state.budget.toPrecision(4));
 }
 
 // A budget in the middle of things: 3,000 tokens where arms lie on both sides, else halfway.
@@ -54,26 +77,41 @@ function begin(facet) {
   const joint = jointly();
   const scored = joint.n ? readAt(joint, Infinity).order.map((i) => joint.arms[i]) : [];
   const within = joint.n ? readAt(joint, state.budget).order.map((i) => joint.arms[i]) : [];
-  const all = [...new Set([...within.slice(0, 1), ...scored, ...facetArms().filter((arm) => arms[arm].n)])];
+  const all = [
+    ...new Set([...within.slice(0, 1), ...scored, ...facetArms().filter((arm) => arms[arm].n)]),
+  ];
   Object.assign(state, { a: all[0] ?? null, b: all[1] ?? null, shown: 30 });
 }
 
 function listen() {
   const on = (id, event, act) => find(id).addEventListener(event, act);
   on("controls", "submit", (event) => event.preventDefault());
-  on("facet", "change", (event) => { begin(Number(event.target.value)); change(); });
+  on("facet", "change", (event) => {
+    begin(Number(event.target.value));
+    change();
+  });
   on("metric", "change", (event) => change({ metric: event.target.value }));
-  on("cost", "change", (event) => { state.cost = event.target.value; change({ budget: usualBudget() }); });
+  on("cost", "change", (event) => {
+    state.cost = event.target.value;
+    change({ budget: usualBudget() });
+  });
   on("filter", "input", (event) => change({ filter: event.target.value.trim() }));
   for (const name of Object.keys(weights)) {
-    on(`weight-${name}`, "input", (event) => { weights[name] = Math.max(0, event.target.valueAsNumber || 0); change({ budget: usualBudget() }); });
+    on(`weight-${name}`, "input", (event) => {
+      weights[name] = Math.max(0, event.target.valueAsNumber || 0);
+      change({ budget: usualBudget() });
+    });
   }
   on("slider", "input", (event) => changeBudget(Number(event.target.valueAsNumber.toPrecision(3))));
-  on("budget-number", "input", (event) => { if (event.target.valueAsNumber >= 0) changeBudget(event.target.valueAsNumber); });
+  on("budget-number", "input", (event) => {
+    if (event.target.valueAsNumber >= 0) changeBudget(event.target.valueAsNumber);
+  });
   on("arm-a", "change", (event) => change({ a: Number(event.target.value), shown: 30 }));
   on("arm-b", "change", (event) => change({ b: Number(event.target.value), shown: 30 }));
   on("swap", "click", () => change({ a: state.b, b: state.a }));
-  on("problem-filter", "input", (event) => change({ problems: event.target.value.trim(), shown: 30 }));
+  on("problem-filter", "input", (event) =>
+    change({ problems: event.target.value.trim(), shown: 30 }),
+  );
   on("problem-table", "keydown", walkProblems);
   on("more", "click", () => change({ shown: state.shown + 100 }));
   on("transcript", "keydown", transcriptKeys);
@@ -81,21 +119,36 @@ function listen() {
   addEventListener("hashchange", follow);
   addEventListener("scroll", hideTip, { passive: true });
   let width = innerWidth;
-  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; change(); } });
+  addEventListener("resize", () => {
+    if (innerWidth !== width) {
+      width = innerWidth;
+      change();
+    }
+  });
 }
 
 // #problem=...&a=folder&b=folder&sample=0 opens that transcript.
 function follow() {
   const asked = new URLSearchParams(location.hash.slice(1));
   if (!asked.has("problem")) return;
-  const place = index.id.findIndex((id, i) => id === asked.get("problem")
-    && (!asked.get("benchmark") || index.benchmark[i] === asked.get("benchmark")));
-  const [a, b] = ["a", "b"].map((side) => arms.findIndex(({ folder }) => folder === asked.get(side)));
+  const place = index.id.findIndex(
+    (id, i) =>
+      id === asked.get("problem") &&
+      (!asked.get("benchmark") || index.benchmark[i] === asked.get("benchmark")),
+  );
+  const [a, b] = ["a", "b"].map((side) =>
+    arms.findIndex(({ folder }) => folder === asked.get(side)),
+  );
   if (place < 0) return;
   if (a >= 0 && arms[a].facet !== state.facet) begin(arms[a].facet);
   change({ ...(a >= 0 && { a }), ...(b >= 0 && { b }) });
   const sample = Number(asked.get("sample"));
-  openTranscript(place).then(() => { if (sample) { reader.sample = sample; showTranscript(); } });
+  openTranscript(place).then(() => {
+    if (sample) {
+      reader.sample = sample;
+      showTranscript();
+    }
+  });
 }
 
 async function start() {
@@ -110,4 +163,7 @@ async function start() {
   document.documentElement.dataset.ready = "yes";
 }
 
-start().catch((error) => { broken(error); throw error; });
+start().catch((error) => {
+  broken(error);
+  throw error;
+});

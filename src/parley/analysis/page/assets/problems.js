@@ -1,7 +1,9 @@
 // The shared problems of the two arms, those first on which arms disagree; each opens its transcript.
 
 function spreadOf(place) {
-  const values = taking().map((arm) => scoreOf(arm, state.metric).get(place)).filter(Number.isFinite);
+  const values = taking()
+    .map((arm) => scoreOf(arm, state.metric).get(place))
+    .filter(Number.isFinite);
   return values.length ? d3.max(values) - d3.min(values) : NaN;
 }
 
@@ -9,19 +11,67 @@ function problemColumns(pair) {
   const at = new Map(pair.places.map((place, i) => [place, i]));
   const of = (values) => (place) => values[at.get(place)];
   const gap = (place) => of(pair.scoreA)(place) - of(pair.scoreB)(place);
-  const number = (key, title, value, format, hint) => ({ key, title, hint, value, cell: (place) => format(value(place)) });
+  const number = (key, title, value, format, hint) => ({
+    key,
+    title,
+    hint,
+    value,
+    cell: (place) => format(value(place)),
+  });
   return [
-    { key: "id", title: "problem", text: true, value: (place) => index.id[place], cell: problemLink },
-    { key: "kind", title: "kind", text: true, value: (place) => index.kind[place], cell: (place) => index.kind[place] },
-    { key: "question", title: "question", text: true, value: (place) => index.question[place], cell: (place) => el("span", { class: "question" }, index.question[place]) },
-    { key: "gold", title: "gold", text: true, value: (place) => index.gold[place], cell: (place) => el("span", { class: "gold" }, index.gold[place]) },
+    {
+      key: "id",
+      title: "problem",
+      text: true,
+      value: (place) => index.id[place],
+      cell: problemLink,
+    },
+    {
+      key: "kind",
+      title: "kind",
+      text: true,
+      value: (place) => index.kind[place],
+      cell: (place) => index.kind[place],
+    },
+    {
+      key: "question",
+      title: "question",
+      text: true,
+      value: (place) => index.question[place],
+      cell: (place) => el("span", { class: "question" }, index.question[place]),
+    },
+    {
+      key: "gold",
+      title: "gold",
+      text: true,
+      value: (place) => index.gold[place],
+      cell: (place) => el("span", { class: "gold" }, index.gold[place]),
+    },
     number("a", "A %", of(pair.scoreA), percent),
     number("b", "B %", of(pair.scoreB), percent),
-    { key: "difference", title: "A − B", hint: "sorted by its size", value: (place) => Math.abs(gap(place)), cell: (place) => signed(gap(place)) },
+    {
+      key: "difference",
+      title: "A − B",
+      hint: "sorted by its size",
+      value: (place) => Math.abs(gap(place)),
+      cell: (place) => signed(gap(place)),
+    },
     number("costA", `A ${unit()}`, of(pair.costA), amount),
     number("costB", `B ${unit()}`, of(pair.costB), amount),
-    { key: "status", title: "status A / B", text: true, value: (place) => statusPair(pair, place), cell: (place) => el("span", { class: "status" }, statusPair(pair, place)) },
-    { key: "spread", title: "all arms", hint: "score of every arm that takes part; sorted by the spread", value: spreadOf, cell: strip },
+    {
+      key: "status",
+      title: "status A / B",
+      text: true,
+      value: (place) => statusPair(pair, place),
+      cell: (place) => el("span", { class: "status" }, statusPair(pair, place)),
+    },
+    {
+      key: "spread",
+      title: "all arms",
+      hint: "score of every arm that takes part; sorted by the spread",
+      value: spreadOf,
+      cell: strip,
+    },
   ];
 }
 
@@ -30,44 +80,97 @@ function statusPair(pair, place) {
 }
 
 function problemLink(place) {
-  if (index.block[place] < 0) return el("span", { title: "Its transcript is not in this page" }, index.id[place]);
-  return el("button", { type: "button", class: "link", "data-problem": place,
-    onclick: (event) => openTranscript(place, event.currentTarget) }, index.id[place]);
+  if (index.block[place] < 0)
+    return el("span", { title: "Its transcript is not in this page" }, index.id[place]);
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "link",
+      "data-problem": place,
+      onclick: (event) => openTranscript(place, event.currentTarget),
+    },
+    index.id[place],
+  );
 }
 
 // One cell per arm: the fuller, the higher its score.
 function strip(place) {
   const members = taking();
-  const told = members.map((arm) => `${arms[arm].label} ${percent(scoreOf(arm, state.metric).get(place) ?? NaN, 0)}`).join(", ");
-  return el("span", { class: "strip", role: "img", "aria-label": told, title: told }, ...members.map((arm) => {
-    const level = el("span", { class: `level series-${arms[arm].colour}` });
-    level.style.height = `${100 * (scoreOf(arm, state.metric).get(place) || 0)}%`;
-    return el("span", { class: "cell" }, level);
-  }));
+  const told = members
+    .map((arm) => `${arms[arm].label} ${percent(scoreOf(arm, state.metric).get(place) ?? NaN, 0)}`)
+    .join(", ");
+  return el(
+    "span",
+    { class: "strip", role: "img", "aria-label": told, title: told },
+    ...members.map((arm) => {
+      const level = el("span", { class: `level series-${arms[arm].colour}` });
+      level.style.height = `${100 * (scoreOf(arm, state.metric).get(place) || 0)}%`;
+      return el("span", { class: "cell" }, level);
+    }),
+  );
 }
 
 function problemList() {
   const pair = pairNow();
   if (!pair) return { columns: [], places: [] };
   const columns = problemColumns(pair);
-  const found = pair.places.filter((place) => matches(state.problems, index.id[place], index.kind[place],
-    index.question[place], index.gold[place], statusPair(pair, place)));
+  const found = pair.places.filter((place) =>
+    matches(
+      state.problems,
+      index.id[place],
+      index.kind[place],
+      index.question[place],
+      index.gold[place],
+      statusPair(pair, place),
+    ),
+  );
   return { columns, places: sorted(found, columns, state.order) };
 }
 
 function problems() {
   const { columns, places } = problemList();
-  choice(find("problem-order"), [["difference", "A and B disagree most"], ["spread", "all arms disagree most"]], state.order.key,
-    (key) => change({ order: { key, down: true }, shown: 30 }));
+  choice(
+    find("problem-order"),
+    [
+      ["difference", "A and B disagree most"],
+      ["spread", "all arms disagree most"],
+    ],
+    state.order.key,
+    (key) => change({ order: { key, down: true }, shown: 30 }),
+  );
   const table = find("problem-table");
-  const focused = table.contains(document.activeElement) ? document.activeElement.dataset.sort : null;
-  const rows = places.slice(0, state.shown).map((place) => el("tr", {},
-    ...columns.map(({ cell, text }) => el("td", { class: text ? null : "number" }, cell(place)))));
-  fill(table, columns.length ? el("thead", {}, sortHead(columns, state.order, (order) => change({ order, shown: 30 }))) : null, el("tbody", {}, ...rows));
+  const focused = table.contains(document.activeElement)
+    ? document.activeElement.dataset.sort
+    : null;
+  const rows = places
+    .slice(0, state.shown)
+    .map((place) =>
+      el(
+        "tr",
+        {},
+        ...columns.map(({ cell, text }) =>
+          el("td", { class: text ? null : "number" }, cell(place)),
+        ),
+      ),
+    );
+  fill(
+    table,
+    columns.length
+      ? el(
+          "thead",
+          {},
+          sortHead(columns, state.order, (order) => change({ order, shown: 30 })),
+        )
+      : null,
+    el("tbody", {}, ...rows),
+  );
   if (focused) table.querySelector(`[data-sort="${focused}"]`)?.focus();
   const held = overview.transcripts;
-  const kept = held.held < held.of
-    ? ` Transcripts of ${whole(held.held)} of ${whole(held.of)} problems are in this page: in turn the one on which arms differ most and one drawn at random, up to its limit of size.` : "";
+  const kept =
+    held.held < held.of
+      ? ` Transcripts of ${whole(held.held)} of ${whole(held.of)} problems are in this page: in turn the one on which arms differ most and one drawn at random, up to its limit of size.`
+      : "";
   find("problem-count").textContent = `${plural(places.length, "problem")}.${kept}`;
   find("more").hidden = places.length <= state.shown;
   find("more").textContent = `Show ${Math.min(100, places.length - state.shown)} more`;

@@ -6,27 +6,50 @@ function verdict() {
   find("budget-unit").textContent = unit();
   const place = find("verdict");
   if (!joint.arms.length || !joint.n) {
-    return fill(place, el("p", { class: "warn" },
-      joint.arms.length ? "The arms shown have no problem in common." : "No arm shown has a score yet."));
+    return fill(
+      place,
+      el(
+        "p",
+        { class: "warn" },
+        joint.arms.length
+          ? "The arms shown have no problem in common."
+          : "No arm shown has a score yet.",
+      ),
+    );
   }
   if (!read.order.length) {
     const least = joint.arms[d3.minIndex(joint.cost)];
-    return fill(place, el("p", {}, "No arm shown is that cheap. The cheapest is ", named(least),
-      ` at ${amount(d3.min(joint.cost))} ${unit()}.`));
+    return fill(
+      place,
+      el(
+        "p",
+        {},
+        "No arm shown is that cheap. The cheapest is ",
+        named(least),
+        ` at ${amount(d3.min(joint.cost))} ${unit()}.`,
+      ),
+    );
   }
   const best = read.order[0];
   const arm = joint.arms[best];
   const point = placed(arm);
   const [score, range] = interval(point.score, percent);
   const [cost] = interval(point.cost, amount);
-  fill(place,
+  fill(
+    place,
     el("p", { class: "use" }, "Use ", named(arm)),
-    el("p", { class: "score" }, el("strong", {}, `${score}%`), ` ${metricTitle()}`,
-      range ? el("span", { class: "soft" }, `  95%: ${range}`) : null),
+    el(
+      "p",
+      { class: "score" },
+      el("strong", {}, `${score}%`),
+      ` ${metricTitle()}`,
+      range ? el("span", { class: "soft" }, `  95%: ${range}`) : null,
+    ),
     el("p", {}, `for ${cost} ${unit()} a problem`, odd(arm)),
     ...sureness(joint, read),
     chances(joint, read),
-    el("p", { class: "soft small" }, basis(joint)));
+    el("p", { class: "soft small" }, basis(joint)),
+  );
 }
 
 function odd(arm) {
@@ -58,26 +81,38 @@ function sureness(joint, read) {
 
 // How often each arm is the best within the budget, as bars.
 function chances(joint, read) {
-  const rows = d3.range(joint.arms.length)
+  const rows = d3
+    .range(joint.arms.length)
     .filter((i) => read.chance[i] >= 0.005)
     .sort((i, j) => read.chance[j] - read.chance[i])
     .map((i) => chanceRow(named(joint.arms[i]), read.chance[i], arms[joint.arms[i]].colour));
   if (read.none >= 0.005) rows.push(chanceRow("none is that cheap", read.none, null));
-  return el("table", { class: "chances" },
-    el("caption", {}, "How often each is the best at this budget"), ...rows);
+  return el(
+    "table",
+    { class: "chances" },
+    el("caption", {}, "How often each is the best at this budget"),
+    ...rows,
+  );
 }
 
 function chanceRow(name, value, colour) {
   const bar = el("span", { class: `bar ${colour === null ? "none" : `series-${colour}`}` });
   bar.style.width = `${Math.max(1, 100 * value)}%`;
-  return el("tr", {}, el("th", { scope: "row" }, name),
-    el("td", { class: "track" }, bar), el("td", { class: "number" }, share(value)));
+  return el(
+    "tr",
+    {},
+    el("th", { scope: "row" }, name),
+    el("td", { class: "track" }, bar),
+    el("td", { class: "number" }, share(value)),
+  );
 }
 
 function basis(joint) {
   const few = joint.n < overview.small ? " Few problems: intervals are rough." : "";
-  return `${plural(joint.rounds, "bootstrap resample")} of the ${plural(joint.n, "problem")} that all `
-    + `${joint.arms.length} arms share, drawn alike for all; an arm is within the budget if its mean is.${few}`;
+  return (
+    `${plural(joint.rounds, "bootstrap resample")} of the ${plural(joint.n, "problem")} that all ` +
+    `${joint.arms.length} arms share, drawn alike for all; an arm is within the budget if its mean is.${few}`
+  );
 }
 
 drawn.push(verdict);

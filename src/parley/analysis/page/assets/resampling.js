@@ -67,7 +67,9 @@ function column(map, places) {
 
 // Arms on the problems they share: means, and their values in each resample.
 function together(members, metric, cost) {
-  const usable = members.filter((arm) => arms[arm].n && ![...scoreOf(arm, metric).values()].some(Number.isNaN));
+  const usable = members.filter(
+    (arm) => arms[arm].n && ![...scoreOf(arm, metric).values()].some(Number.isNaN),
+  );
   const places = common(usable.map((arm) => scoreOf(arm, metric)));
   const scores = usable.map((arm) => column(scoreOf(arm, metric), places));
   const spent = usable.map((arm) => column(costOf(arm, cost), places));
@@ -95,7 +97,9 @@ function readAt(joint, budget) {
     const within = places.filter((i) => joint.costs[i][round] <= budget);
     const top = d3.max(within, (i) => joint.scores[i][round]);
     const best = within.filter((i) => joint.scores[i][round] === top);
-    best.forEach((i) => { wins[i] += 1 / best.length; });
+    best.forEach((i) => {
+      wins[i] += 1 / best.length;
+    });
     none += best.length === 0;
   }
   return {
@@ -116,8 +120,11 @@ function frontChances(joint) {
   const places = d3.range(joint.arms.length);
   const counts = new Float64Array(joint.arms.length);
   for (let round = 0; round < joint.rounds; round += 1) {
-    const order = [...places].sort((i, j) =>
-      joint.costs[i][round] - joint.costs[j][round] || joint.scores[j][round] - joint.scores[i][round]);
+    const order = [...places].sort(
+      (i, j) =>
+        joint.costs[i][round] - joint.costs[j][round] ||
+        joint.scores[j][round] - joint.scores[i][round],
+    );
     let top = -Infinity;
     let at = NaN;
     for (const i of order) {

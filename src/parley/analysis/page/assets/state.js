@@ -39,12 +39,17 @@ function facetArms() {
 // Words of the filter may stand anywhere in an arm's label, choices or folder.
 function matches(words, ...texts) {
   const text = texts.join(" ").toLowerCase();
-  return words.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }
 
 function listed() {
   return facetArms().filter((arm) => {
-    const choices = Object.entries(arms[arm].choices).flatMap(([name, value]) => [`${name} ${value}`]);
+    const choices = Object.entries(arms[arm].choices).flatMap(([name, value]) => [
+      `${name} ${value}`,
+    ]);
     return matches(state.filter, arms[arm].label, arms[arm].folder, ...choices);
   });
 }
@@ -58,7 +63,8 @@ function jointly() {
   const members = taking();
   const extra = state.cost === "weighted" ? Object.values(weights).join(" ") : "";
   return remember(`joint ${members} ${state.metric} ${state.cost} ${extra}`, () =>
-    together(members, state.metric, state.cost));
+    together(members, state.metric, state.cost),
+  );
 }
 
 function metricTitle() {
@@ -79,7 +85,8 @@ function placed(arm) {
     score = { ...own("score"), low: row.score_low ?? NaN, high: row.score_high ?? NaN };
   } else {
     score = remember(`estimate ${arm} ${state.metric}`, () =>
-      estimated([...scoreOf(arm, state.metric).values()]));
+      estimated([...scoreOf(arm, state.metric).values()]),
+    );
   }
   if (state.cost === "total") {
     cost = { ...own("tokens_total"), low: row.tokens_low ?? NaN, high: row.tokens_high ?? NaN };
@@ -91,15 +98,19 @@ function placed(arm) {
 }
 
 function points() {
-  return taking().map(placed).filter(({ score, cost }) =>
-    Number.isFinite(score.mean) && Number.isFinite(cost.mean));
+  return taking()
+    .map(placed)
+    .filter(({ score, cost }) => Number.isFinite(score.mean) && Number.isFinite(cost.mean));
 }
 
 // Whether no other point is at most as dear and at least as good, and better in one of the two.
 function onFront(point, all) {
-  return !all.some((other) =>
-    other.cost.mean <= point.cost.mean && other.score.mean >= point.score.mean
-    && (other.cost.mean < point.cost.mean || other.score.mean > point.score.mean));
+  return !all.some(
+    (other) =>
+      other.cost.mean <= point.cost.mean &&
+      other.score.mean >= point.score.mean &&
+      (other.cost.mean < point.cost.mean || other.score.mean > point.score.mean),
+  );
 }
 
 function interval({ mean, low, high }, format) {
@@ -109,15 +120,21 @@ function interval({ mean, low, high }, format) {
 
 // A coloured dot and the arm's name.
 function named(arm) {
-  return el("span", { class: "arm" },
-    el("span", { class: `dot series-${arms[arm].colour}`, "aria-hidden": "true" }), arms[arm].label);
+  return el(
+    "span",
+    { class: "arm" },
+    el("span", { class: `dot series-${arms[arm].colour}`, "aria-hidden": "true" }),
+    arms[arm].label,
+  );
 }
 
 // What makes a score less than it seems, in words; empty where nothing does.
 function conduct(arm) {
   const row = arms[arm];
   const said = [];
-  const told = (value, words) => { if (value > 0) said.push(`${share(value)} ${words}`); };
+  const told = (value, words) => {
+    if (value > 0) said.push(`${share(value)} ${words}`);
+  };
   told(row.errors / row.episodes, "failed");
   told(row.no_answer, "no answer");
   told(row.truncated, "cut short");
