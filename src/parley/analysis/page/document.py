@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCRIPTS = (
-    *("elements", "data", "resampling", "state", "charts", "reading", "frontier", "results"),
-    *("ledger", "compare", "problems", "turns", "transcript", "main"),
+    *("elements", "data", "resampling", "state", "charts", "reading", "frontier", "columns"),
+    *("results", "ledger", "compare", "problems", "turns", "transcript", "main"),
 )
 """Files of the page's own code, in the order in which they are joined into one script."""
 STYLES = ("colours", "page", "tables", "charts", "transcript", "narrow")

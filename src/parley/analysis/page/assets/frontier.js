@@ -9,6 +9,25 @@ function budgetScale(wide, all) {
   return d3.scaleLinear(limits(values, 0.18), [FRONTIER.left, wide - FRONTIER.right]);
 }
 
+function scoreScale(all) {
+  const values = all.flatMap(({ score }) => [score.mean, score.low, score.high]);
+  const edges = values.filter(Number.isFinite).map((value) => 100 * value);
+  const [low, high] = limits(edges, 0.12);
+  const { top, bottom } = FRONTIER;
+  return d3.scaleLinear([low, Math.min(104, Math.max(10, high))], [FRONTIER.high - bottom, top]);
+}
+
+function scoreAxis(svg, y, edge) {
+  const { top, left } = FRONTIER;
+  const ticks = y.ticks(6).filter((tick) => tick <= 100);
+  across(svg, y, left, edge, ticks);
+  const axis = d3.axisLeft(y).tickValues(ticks).tickSize(0).tickPadding(8);
+  const group = svg.append("g").attr("class", "axis").attr("transform", `translate(${left},0)`);
+  group.call(axis).select(".domain").remove();
+  const title = svg.append("text").attr("class", "title").text(`${metricTitle()}, %`);
+  title.attr("x", left + 6).attr("y", top + 4);
+}
+
 function frontier() {
   const all = points();
   const { top, bottom, left, right, high } = FRONTIER;
@@ -18,43 +37,8 @@ function frontier() {
     `${metricTitle()} against ${unit()}; the table of results has the numbers`,
   );
   const x = budgetScale(wide, all);
-  const edges = all.flatMap(({ score }) =>
-    [score.mean, score.low, score.high].filter(Number.isFinite),
-  );
-  const y = d3.scaleLinear(
-    limits(
-      edges.map((value) => 100 * value),
-      0.12,
-    ),
-    [high - bottom, top],
-  );
-  y.domain([y.domain()[0], Math.min(104, Math.max(10, y.domain()[1]))]);
-  across(
-    svg,
-    y,
-    left,
-    wide - right,
-    y.ticks(6).filter((tick) => tick <= 100),
-  );
-  svg
-    .append("g")
-    .attr("class", "axis")
-    .attr("transform", `translate(${left},0)`)
-    .call(
-      d3
-        .axisLeft(y)
-        .tickValues(y.ticks(6).filter((tick) => tick <= 100))
-        .tickSize(0)
-        .tickPadding(8),
-    )
-    .select(".domain")
-    .remove();
-  svg
-    .append("text")
-    .attr("class", "title")
-    .attr("x", left + 6)
-    .attr("y", top + 4)
-    .text(`${metricTitle()}, %`);
+  const y = scoreScale(all);
+  scoreAxis(svg, y, wide - right);
   bottomAxis(svg, x, high - bottom, `${COSTS[state.cost][0]}, per problem`, wide - right);
   if (!all.length) {
     svg

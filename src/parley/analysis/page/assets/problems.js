@@ -11,42 +11,20 @@ function problemColumns(pair) {
   const at = new Map(pair.places.map((place, i) => [place, i]));
   const of = (values) => (place) => values[at.get(place)];
   const gap = (place) => of(pair.scoreA)(place) - of(pair.scoreB)(place);
-  const number = (key, title, value, format, hint) => ({
+  const text = (key, value, cell = value) => ({ key, title: key, text: true, value, cell });
+  const spanned = (key, value) =>
+    text(key, value, (place) => el("span", { class: key }, value(place)));
+  const number = (key, title, value, format) => ({
     key,
     title,
-    hint,
     value,
     cell: (place) => format(value(place)),
   });
   return [
-    {
-      key: "id",
-      title: "problem",
-      text: true,
-      value: (place) => index.id[place],
-      cell: problemLink,
-    },
-    {
-      key: "kind",
-      title: "kind",
-      text: true,
-      value: (place) => index.kind[place],
-      cell: (place) => index.kind[place],
-    },
-    {
-      key: "question",
-      title: "question",
-      text: true,
-      value: (place) => index.question[place],
-      cell: (place) => el("span", { class: "question" }, index.question[place]),
-    },
-    {
-      key: "gold",
-      title: "gold",
-      text: true,
-      value: (place) => index.gold[place],
-      cell: (place) => el("span", { class: "gold" }, index.gold[place]),
-    },
+    text("problem", (place) => index.id[place], problemLink),
+    text("kind", (place) => index.kind[place]),
+    spanned("question", (place) => index.question[place]),
+    spanned("gold", (place) => index.gold[place]),
     number("a", "A %", of(pair.scoreA), percent),
     number("b", "B %", of(pair.scoreB), percent),
     {
@@ -58,13 +36,7 @@ function problemColumns(pair) {
     },
     number("costA", `A ${unit()}`, of(pair.costA), amount),
     number("costB", `B ${unit()}`, of(pair.costB), amount),
-    {
-      key: "status",
-      title: "status A / B",
-      text: true,
-      value: (place) => statusPair(pair, place),
-      cell: (place) => el("span", { class: "status" }, statusPair(pair, place)),
-    },
+    { ...spanned("status", (place) => statusPair(pair, place)), title: "status A / B" },
     {
       key: "spread",
       title: "all arms",
@@ -115,16 +87,9 @@ function problemList() {
   const pair = pairNow();
   if (!pair) return { columns: [], places: [] };
   const columns = problemColumns(pair);
-  const found = pair.places.filter((place) =>
-    matches(
-      state.problems,
-      index.id[place],
-      index.kind[place],
-      index.question[place],
-      index.gold[place],
-      statusPair(pair, place),
-    ),
-  );
+  const words = (place) => [index.id, index.kind, index.question, index.gold].map((all) => all[place]);
+  const wanted = (place) => matches(state.problems, ...words(place), statusPair(pair, place));
+  const found = state.problems ? pair.places.filter(wanted) : pair.places;
   return { columns, places: sorted(found, columns, state.order) };
 }
 

@@ -61,90 +61,61 @@ async function showTranscript() {
 }
 
 function transcriptHead(place, first, samples) {
-  const { places } = problemList();
-  const at = places.indexOf(place);
-  const sampleField =
-    samples.length > 1
-      ? el(
-          "label",
-          {},
-          "sample ",
-          el(
-            "select",
-            {
-              id: "sample",
-              onchange: (event) => {
-                reader.sample = Number(event.target.value);
-                showTranscript();
-              },
-            },
-            ...samples.map((sample) =>
-              el("option", { value: sample, selected: sample === reader.sample }, String(sample)),
-            ),
-          ),
-        )
-      : null;
+  const { options: choices, question, gold } = first;
   return el(
     "header",
     {},
-    el(
-      "div",
-      { class: "tools" },
-      el(
-        "button",
-        {
-          type: "button",
-          id: "previous",
-          "aria-keyshortcuts": "k",
-          disabled: at <= 0,
-          onclick: () => stepTranscript(-1),
-        },
-        "← previous",
-      ),
-      el(
-        "button",
-        {
-          type: "button",
-          id: "next",
-          "aria-keyshortcuts": "j",
-          disabled: at < 0 || at >= places.length - 1,
-          onclick: () => stepTranscript(1),
-        },
-        "next →",
-      ),
-      el(
-        "span",
-        { class: "soft small" },
-        at >= 0 ? `${at + 1} of ${places.length}, in the order of the list` : "",
-      ),
-      sampleField,
-      el(
-        "button",
-        { type: "button", id: "unfold", "aria-keyshortcuts": "r", onclick: unfoldReasoning },
-        "unfold reasoning",
-      ),
-      el("span", { class: "soft small keys" }, "keys: j next, k previous, r reasoning, Esc close"),
-      el(
-        "button",
-        { type: "button", id: "close", onclick: () => find("transcript").close() },
-        "close",
-      ),
-    ),
-    el("h3", { id: "transcript-title", tabindex: -1, dir: "auto" }, first.question),
-    first.options.length
-      ? el("ol", { class: "options" }, ...first.options.map((option) => el("li", {}, option)))
+    transcriptTools(place, samples),
+    el("h3", { id: "transcript-title", tabindex: -1, dir: "auto" }, question),
+    choices.length
+      ? el("ol", { class: "options" }, ...choices.map((option) => el("li", {}, option)))
       : null,
     el(
       "p",
       {},
       "gold ",
-      el("strong", {}, first.gold.join(" | ")),
-      el("span", { class: "soft" }, `  ${index.kind[place]} · ${index.id[place]}`),
-      el("span", { class: "soft small" }, "  "),
+      el("strong", {}, gold.join(" | ")),
+      el("span", { class: "soft" }, `  ${index.kind[place]} · ${index.id[place]}  `),
       el("mark", { class: "small" }, "published"),
       el("span", { class: "soft small" }, " is what the others could read"),
     ),
   );
+}
+
+function transcriptTools(place, samples) {
+  const { places } = problemList();
+  const at = places.indexOf(place);
+  const button = (id, text, onclick, more = {}) =>
+    el("button", { type: "button", id, onclick, ...more }, text);
+  const key = (name) => ({ "aria-keyshortcuts": name });
+  const first = at <= 0;
+  const last = at < 0 || at >= places.length - 1;
+  const where = at >= 0 ? `${at + 1} of ${places.length}, in the order of the list` : "";
+  return el(
+    "div",
+    { class: "tools" },
+    button("previous", "← previous", () => stepTranscript(-1), { ...key("k"), disabled: first }),
+    button("next", "next →", () => stepTranscript(1), { ...key("j"), disabled: last }),
+    el("span", { class: "soft small" }, where),
+    samples.length > 1 ? el("label", {}, "sample ", sampleSelect(samples)) : null,
+    button("unfold", "unfold reasoning", unfoldReasoning, key("r")),
+    el("span", { class: "soft small keys" }, "keys: j next, k previous, r reasoning, Esc close"),
+    button("close", "close", () => find("transcript").close()),
+  );
+}
+
+function sampleSelect(samples) {
+  const pick = (event) => {
+    reader.sample = Number(event.target.value);
+    showTranscript();
+  };
+  const select = el("select", { id: "sample", onchange: pick });
+  options(
+    select,
+    samples.map((sample) => [sample, String(sample)]),
+    reader.sample,
+  );
+  return select;
 }
 
 function sideHead({ side, arm, transcript }) {
