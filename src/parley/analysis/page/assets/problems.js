@@ -87,7 +87,8 @@ function problemList() {
   const pair = pairNow();
   if (!pair) return { columns: [], places: [] };
   const columns = problemColumns(pair);
-  const words = (place) => [index.id, index.kind, index.question, index.gold].map((all) => all[place]);
+  const words = (place) =>
+    [index.id, index.kind, index.question, index.gold].map((all) => all[place]);
   const wanted = (place) => matches(state.problems, ...words(place), statusPair(pair, place));
   const found = state.problems ? pair.places.filter(wanted) : pair.places;
   return { columns, places: sorted(found, columns, state.order) };
