@@ -32,7 +32,9 @@ analysis.naming analysis.publications analysis.caveats
 analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
 analysis.token_bars analysis.frontier analysis.frames analysis.arm_rows analysis.tables
 analysis.terminal analysis.notes analysis.plots analysis.transcript
-analysis.listing analysis.against analysis.against_tables analysis.report
+analysis.listing analysis.against analysis.against_tables
+analysis.page.scores analysis.page.overview analysis.page.flows analysis.page.transcripts
+analysis.page.document analysis.report
 names building explaining config console performing commands.* cli
 """.split()
 """From the bottom up: a module imports only what stands before it. `folder.*` is every file of

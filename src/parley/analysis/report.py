@@ -1,4 +1,4 @@
-"""A study's report: the results as CSV and Markdown, the frontier and the ledger as pictures.
+"""A study's report: results as CSV and Markdown, frontier and ledger as pictures, and the page.
 
 Written from the records alone, each file whole or not at all, the same bytes each time.
 """
@@ -16,6 +16,7 @@ from parley.analysis.against_tables import against_csv, against_markdown
 from parley.analysis.frames import CHOICES, arm_folders, leftovers, load, plain_rows
 from parley.analysis.naming import settings, shortest
 from parley.analysis.notes import notes
+from parley.analysis.page.document import page
 from parley.analysis.publications import Publication
 from parley.analysis.style import write
 from parley.analysis.tables import results, to_csv, to_markdown
@@ -87,6 +88,7 @@ def _write_study(study: Path, against: Publication | None) -> Report:
         write(folder / "results.md", markdown(study.name, table, told).encode()),
         *plots.frontier(table, folder / "frontier"),
         *plots.ledger(table, folder / "ledger"),
+        write(folder / "index.html", page(study.name, frames, table, told).encode()),
     )
     if against is None:
         return Report(table=table, files=files, notes=told)

@@ -23,6 +23,7 @@ FILES = {
     "frontier.pdf",
     "ledger.png",
     "ledger.pdf",
+    "index.html",
 }
 
 

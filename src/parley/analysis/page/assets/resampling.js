@@ -1,0 +1,139 @@
+// Paired bootstrap over problems: every resample draws the same problems for all arms, and the
+// samples of a problem stay together. Seeded: the page reads the same each time.
+
+const MOST_RESAMPLES = 2000;
+const LEAST_RESAMPLES = 200;
+const MOST_DRAWS = 4e7;
+
+function generator(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+// Means of each column in each resample: one Float64Array per column.
+function resampled(columns) {
+  const n = columns.length ? columns[0].length : 0;
+  const fitting = Math.floor(MOST_DRAWS / Math.max(1, n * columns.length));
+  const rounds = Math.max(LEAST_RESAMPLES, Math.min(MOST_RESAMPLES, fitting));
+  const means = columns.map(() => new Float64Array(rounds));
+  const next = generator(20240601);
+  const drawn = new Uint32Array(n);
+  for (let round = 0; round < rounds; round += 1) {
+    for (let i = 0; i < n; i += 1) drawn[i] = Math.floor(next() * n);
+    columns.forEach((column, which) => {
+      let sum = 0;
+      for (let i = 0; i < n; i += 1) sum += column[drawn[i]];
+      means[which][round] = sum / n;
+    });
+  }
+  return means;
+}
+
+function bounds(values) {
+  const sorted = Float64Array.from(values).sort();
+  return [d3.quantileSorted(sorted, 0.025), d3.quantileSorted(sorted, 0.975)];
+}
+
+function chance(values, test) {
+  let sum = 0;
+  for (let i = 0; i < values.length; i += 1) sum += test(values[i], i);
+  return values.length ? sum / values.length : NaN;
+}
+
+// The mean of one column with its interval.
+function estimated(column) {
+  const mean = d3.mean(column) ?? NaN;
+  if (column.length < 2 || column.some(Number.isNaN)) return { mean, low: NaN, high: NaN };
+  const [low, high] = bounds(resampled([column])[0]);
+  return { mean, low, high };
+}
+
+// Problems that all of these maps hold, in order.
+function common(maps) {
+  if (!maps.length) return [];
+  return [...maps[0].keys()]
+    .filter((place) => maps.every((map) => map.has(place)))
+    .sort((one, two) => one - two);
+}
+
+function column(map, places) {
+  return Float64Array.from(places, (place) => map.get(place));
+}
+
+// Arms on the problems they share: means, and their values in each resample.
+function together(members, metric, cost) {
+  const usable = members.filter(
+    (arm) => arms[arm].n && ![...scoreOf(arm, metric).values()].some(Number.isNaN),
+  );
+  const places = common(usable.map((arm) => scoreOf(arm, metric)));
+  const scores = usable.map((arm) => column(scoreOf(arm, metric), places));
+  const spent = usable.map((arm) => column(costOf(arm, cost), places));
+  const means = resampled([...scores, ...spent]);
+  return {
+    arms: usable,
+    n: places.length,
+    rounds: means.length ? means[0].length : 0,
+    score: scores.map((values) => d3.mean(values)),
+    cost: spent.map((values) => d3.mean(values)),
+    scores: means.slice(0, usable.length),
+    costs: means.slice(usable.length),
+  };
+}
+
+// Of the arms that cost at most `budget`: the best, how often each is the best, and how the best
+// stands against each other one. Arms that tie share a resample.
+function readAt(joint, budget) {
+  const places = d3.range(joint.arms.length);
+  const affordable = places.filter((i) => joint.cost[i] <= budget);
+  affordable.sort((i, j) => joint.score[j] - joint.score[i] || joint.cost[i] - joint.cost[j]);
+  const wins = new Float64Array(joint.arms.length);
+  let none = 0;
+  for (let round = 0; round < joint.rounds; round += 1) {
+    const within = places.filter((i) => joint.costs[i][round] <= budget);
+    const top = d3.max(within, (i) => joint.scores[i][round]);
+    const best = within.filter((i) => joint.scores[i][round] === top);
+    best.forEach((i) => {
+      wins[i] += 1 / best.length;
+    });
+    none += best.length === 0;
+  }
+  return {
+    order: affordable,
+    chance: Array.from(wins, (count) => (joint.rounds ? count / joint.rounds : NaN)),
+    none: joint.rounds ? none / joint.rounds : NaN,
+  };
+}
+
+function difference(one, two) {
+  const drawn = one.map((value, round) => value - two[round]);
+  const [low, high] = bounds(drawn);
+  return { low, high, better: chance(drawn, (value) => (value > 0) + (value === 0) / 2) };
+}
+
+// How often each arm is on the front: beaten on both axes by none.
+function frontChances(joint) {
+  const places = d3.range(joint.arms.length);
+  const counts = new Float64Array(joint.arms.length);
+  for (let round = 0; round < joint.rounds; round += 1) {
+    const order = [...places].sort(
+      (i, j) =>
+        joint.costs[i][round] - joint.costs[j][round] ||
+        joint.scores[j][round] - joint.scores[i][round],
+    );
+    let top = -Infinity;
+    let at = NaN;
+    for (const i of order) {
+      const [score, cost] = [joint.scores[i][round], joint.costs[i][round]];
+      if (score > top || (score === top && cost === at)) {
+        counts[i] += 1;
+        [top, at] = [score, cost];
+      }
+    }
+  }
+  return Array.from(counts, (count) => (joint.rounds ? count / joint.rounds : NaN));
+}
