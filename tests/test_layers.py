@@ -27,8 +27,9 @@ engines.transport engines.tokenizer engines.client engines.probe engines.process
 engines.launching engines.llamacpp_server engines.plausible engines.*
 arm components choosing calls composing episode rehearsal
 progress provenance reuse tracking.rows tracking.wandb_run tracking upload donors study
-analysis.naming analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
-analysis.token_bars analysis.frontier analysis.frames analysis.tables analysis.notes
+analysis.naming analysis.placing analysis.samples analysis.stats analysis.paired analysis.fronts
+analysis.rescored analysis.style analysis.token_bars analysis.frontier analysis.frames
+analysis.costs analysis.comparing analysis.tables analysis.compared analysis.notes
 analysis.plots analysis.transcript analysis.report
 building config console commands.* cli
 """.split()
@@ -60,7 +61,10 @@ RUNNING = frozenset(
 )
 """What runs studies. It meets the analysis only at the files in `outputs/`."""
 
-HEAVY = "hydra omegaconf torch vllm wandb pandas matplotlib scipy datasets xllamacpp aiohttp"
+HEAVY = (
+    "hydra omegaconf torch vllm wandb pandas matplotlib scipy statsmodels moocore datasets "
+    "xllamacpp aiohttp"
+)
 
 
 @cache

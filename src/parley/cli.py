@@ -14,6 +14,7 @@ COMMANDS = {
     "plan": "say what a run would do: arms, episodes, calls, tokens; spends nothing",
     "preview": "print one problem's exact prompts, turn by turn; no engine needed",
     "report": "tables and figures of a study's folder",
+    "compare": "compare arms in pairs: differences, intervals, tests, savings",
     "show": "list the episodes of a folder, or print one conversation",
     "rescore": "grade recorded answers again; no engine needed",
     "upload": "replay finished folders to W&B",
