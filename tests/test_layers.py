@@ -28,9 +28,10 @@ engines.launching engines.llamacpp_server engines.plausible engines.*
 arm components choosing calls composing episode rehearsal
 progress provenance reuse tracking.rows tracking.wandb_run tracking upload donors study
 analysis.naming analysis.placing analysis.samples analysis.stats analysis.paired analysis.fronts
-analysis.rescored analysis.style analysis.token_bars analysis.frontier analysis.frames
-analysis.costs analysis.comparing analysis.tables analysis.compared analysis.notes
-analysis.plots analysis.transcript analysis.report
+analysis.costs analysis.rescored analysis.style analysis.token_bars analysis.frontier
+analysis.frames analysis.placed analysis.budget_areas analysis.scale analysis.flow
+analysis.flow_plots analysis.selecting analysis.comparing analysis.tables analysis.compared
+analysis.latex analysis.notes analysis.plots analysis.pictures analysis.transcript analysis.report
 building config console commands.* cli
 """.split()
 """From the bottom up: a module imports only what stands before it. `folder.*` is every file of

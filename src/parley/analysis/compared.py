@@ -136,9 +136,10 @@ def _costs(compared: Compared) -> tuple[list[str], list[list[str]]]:
 
 def _sentence(compared: Compared, row: Row) -> str:
     who = _name(compared, row, f"{row['first']} vs {row['second']}")
-    said = f"{who}: {_score(compared)} {_signed(row['difference'])}"
+    score = SCORES.get(row["metric"], row["metric"])
+    said = f"{who}: {score} {_signed(row['difference'])}"
     if math.isnan(row["difference"]):
-        said = f"{who}: {_score(compared)} cannot be compared"
+        said = f"{who}: {score} cannot be compared"
     elif row["n"] < 2:
         said += ", one problem has no interval"
     elif not row["wins"] and not row["losses"]:
@@ -186,7 +187,7 @@ def _name(compared: Compared, row: Row, name: str) -> str:
 
 
 def _score(compared: Compared) -> str:
-    return SCORES.get(compared.metric, compared.metric)
+    return ", ".join(SCORES.get(metric, metric) for metric in compared.metrics)
 
 
 def probability(value: float) -> str:

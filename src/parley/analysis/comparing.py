@@ -15,7 +15,8 @@ from parley.analysis.costs import Cost, charged
 from parley.analysis.frames import Frames, tidy
 from parley.analysis.naming import facets, shortest
 from parley.analysis.paired import ALPHA, Saving, compare, saving
-from parley.analysis.stats import Interval, holm, interval, per_problem, wilson
+from parley.analysis.selecting import differences, find, matched, only
+from parley.analysis.stats import Interval, holm, interval, lone, per_problem
 from parley.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -33,11 +34,12 @@ class Compared:
     """What was found, as flat rows for a table of any kind."""
 
     study: str
-    metric: str
+    metrics: tuple[str, ...]
+    """The scores compared: several where a study has benchmarks of different kinds."""
     cost: Cost
     arms: tuple[Row, ...]
-    """Each arm alone, over all its problems: `label`, `n`, `score`, `cost`, both with `_low` and
-    `_high`, and `method`, how the score's interval was made."""
+    """Each arm alone, over all its problems: `arm` (its folder), `label`, `n`, `score` and `cost`,
+    both with `_low` and `_high`, and `method`, how the score's interval was made."""
     pairs: tuple[Row, ...]
     """Each comparison: see `PAIR`."""
     notes: tuple[str, ...]
@@ -92,7 +94,7 @@ def compare_study(
         members = [arms[i] for i in positions]
         held = [arm for arm in members if arm.score]
         lonely = [arm.label for arm in members if not arm.score]
-        told += [f"{label}: no finished episode, not compared." for label in lonely]
+        told += [f"{label}: not compared, no episode that has the score." for label in lonely]
         base = _baseline(held, baseline)
         if base is None:
             continue
@@ -120,92 +122,50 @@ def compare_two(
     """Two arms, named by label, strategy or folder, also of different models; where a study has
     both in several models, one comparison for each."""
     ones, twos = find(frames, first), find(frames, second)
-    pairs = [(ones[0], twos[0])] if len(ones) == len(twos) == 1 else _matched(frames, ones, twos)
+    pairs = [(ones[0], twos[0])] if len(ones) == len(twos) == 1 else matched(frames, ones, twos)
     if any(one == two for one, two in pairs):
         raise ConfigError(f"{first!r} and {second!r} are the same arm")
     rows = frames.arm_rows()
-    only = _only(frames, [rows[place]["folder"] for pair in pairs for place in pair])
-    by_folder = {arm.row["folder"]: arm for arm in _arms(only, metric, cost or Cost())}
+    held = only(frames, [rows[place]["folder"] for pair in pairs for place in pair])
+    by_folder = {arm.row["folder"]: arm for arm in _arms(held, metric, cost or Cost())}
     chosen = [
         (by_folder[rows[one]["folder"]], by_folder[rows[two]["folder"]]) for one, two in pairs
     ]
     told: list[str] = []
     for one, two in chosen:
-        told += _differences(one, two)
+        told += differences(one.row, two.row)
+        if one.row["metric"] != two.row["metric"]:
+            raise ConfigError(
+                f"{one.label} is scored by {one.row['metric']}, {two.label} by {two.row['metric']}",
+                allowed="--metric NAME, of a score that both have",
+            )
         if not set(one.score) & set(two.score):
             raise ConfigError(
                 f"{one.label} and {two.label} hold no problem in common",
                 remedy="run both on the same benchmark, with the same limit_seed",
             )
     arms = [arm for pair in chosen for arm in pair]
-    return _compared(only, arms, chosen, told, cost or Cost(), seed)
-
-
-def joined(one: Frames, two: Frames) -> Frames:
-    """The frames of two folders as one; an arm in both is held once."""
-    import pandas as pd
-
-    known = set(one.arms["folder"]) if len(one.arms) else set()
-    fresh = _only(two, [arm["folder"] for arm in two.arm_rows() if arm["folder"] not in known])
-    return Frames(
-        arms=pd.concat([one.arms, fresh.arms], ignore_index=True),
-        episodes=pd.concat([one.episodes, fresh.episodes], ignore_index=True),
-        faults=(*one.faults, *two.faults),
-    )
-
-
-def find(frames: Frames, name: str) -> list[int]:
-    """The places of the arm with this name (as tables show it, its folder, label or strategy):
-    one, or one for each benchmark and model. Raises ConfigError."""
-    rows = frames.arm_rows()
-    labels = shortest(rows) if rows else []
-    others = ([str(row[key]) for row in rows] for key in ("arm", "label", "strategy"))
-    for names in (labels, *others):
-        places = [place for place, held in enumerate(names) if held == name]
-        if places and len({_kind(rows[place]) for place in places}) == len(places):
-            return places
-    raise ConfigError(
-        f"no single arm is named {name!r}", allowed=", ".join([*labels, "or an arm's folder name"])
-    )
-
-
-def _kind(row: Row) -> tuple[str, str]:
-    return str(row["benchmark"]), str(row["model"])
-
-
-def _matched(frames: Frames, ones: Sequence[int], twos: Sequence[int]) -> list[tuple[int, int]]:
-    rows = frames.arm_rows()
-    kinds = {_kind(rows[place]): place for place in twos}
-    found = [(one, kinds[_kind(rows[one])]) for one in ones if _kind(rows[one]) in kinds]
-    if not found:
-        raise ConfigError("the two arms have no benchmark and model in common")
-    return found
-
-
-def _differences(one: _Arm, two: _Arm) -> Iterator[str]:
-    for name in ("benchmark", "model", "topology", "shots", "answer", "sampling", "seed"):
-        if str(one.row[name]) != str(two.row[name]):
-            yield f"the arms differ in {name}: {one.row[name]} and {two.row[name]}."
+    return _compared(held, arms, chosen, told, cost or Cost(), seed)
 
 
 def _arms(frames: Frames, metric: str | None, cost: Cost) -> list[_Arm]:
     rows = frames.arm_rows()
     groups = dict(iter(frames.episodes.groupby("folder"))) if len(frames.episodes) else {}
+    if metric and not any(metric in row["metrics"].split() for row in rows):
+        known = dict.fromkeys(name for row in rows for name in row["metrics"].split())
+        raise ConfigError(f"no arm has a metric {metric!r}", allowed=", ".join(known))
     found = []
     for row, label in zip(rows, shortest(rows) if rows else [], strict=True):
-        name = metric or rows[0]["metric"]
-        if name not in row["metrics"].split():
-            raise ConfigError(
-                f"{label} has no metric {name!r}", allowed=row["metrics"].replace(" ", ", ")
-            )
+        name = metric or row["metric"]
+        row = {**row, "metric": name}
         episodes = groups.get(row["folder"])
-        if episodes is None:
+        if episodes is None or name not in row["metrics"].split():
             found.append(_Arm(row=row, label=label, score={}, cost={}, single=True, errors=0))
             continue
         episodes = charged(episodes, str(row["model"]), cost)
         found.append(
             _Arm(
-                row={**row, "metric": name},
+                row=row,
                 label=label,
                 score=per_problem(episodes, name),
                 cost=per_problem(episodes, "cost"),
@@ -228,13 +188,13 @@ def _compared(
     rows = [_pair(one, two, cost, alpha, seed) for one, two in pairs]
     for row, corrected in zip(rows, holm([row["p"] for row in rows]), strict=True):
         row["p_holm"] = corrected
-    metric = next((arm.row["metric"] for arm in arms), "")
+    metrics = dict.fromkeys(str(arm.row["metric"]) for arm in arms)
     notes = [*frames.faults, *told]
     for one, two in pairs:
         notes += _limits(one, two, cost)
     return Compared(
         study=", ".join(dict.fromkeys(str(arm.row["study"]) for arm in arms)),
-        metric=metric,
+        metrics=tuple(metrics),
         cost=cost,
         arms=tuple(_alone(arm, seed) for arm in arms),
         pairs=tuple(rows),
@@ -244,10 +204,9 @@ def _compared(
 
 def _alone(arm: _Arm, seed: int) -> Row:
     scores = list(arm.score.values())
-    binary = arm.single and bool(scores) and all(value in (0, 1) for value in scores)
-    score = wilson(scores) if binary else interval(scores, seed=seed)
+    score = lone(scores, str(arm.row["metric"]), single=arm.single, seed=seed)
     cost = interval(list(arm.cost.values()), seed=seed)
-    row = {"benchmark": arm.row["benchmark"], "model": arm.row["model"], "label": arm.label}
+    row = {name: arm.row[name] for name in ("arm", "benchmark", "model")} | {"label": arm.label}
     row |= {"n": score.n, "errors": arm.errors, "method": score.method}
     return {**row, **_bounds("score", score), **_bounds("cost", cost)}
 
@@ -329,14 +288,6 @@ def _baseline(arms: Sequence[_Arm], name: str | None) -> _Arm | None:
 
 def _named(arm: _Arm, name: str) -> bool:
     return name in (arm.label, arm.row["label"], arm.row["strategy"], arm.row["arm"])
-
-
-def _only(frames: Frames, folders: Sequence[str]) -> Frames:
-    arms = frames.arms[frames.arms["folder"].isin(folders)] if len(frames.arms) else frames.arms
-    held = frames.episodes
-    if len(held):
-        held = held[held["folder"].isin(folders)]
-    return Frames(arms=arms, episodes=held, faults=frames.faults)
 
 
 def _bounds(name: str, found: Interval) -> Row:

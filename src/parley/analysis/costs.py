@@ -18,10 +18,12 @@ KINDS = ("total", "output", "uncached", "priced", "latency")
 ALIASES = {"tokens": "total", "price": "priced", "seconds": "latency"}
 RATES = ("input", "cached", "output")
 MILLION = 1_000_000
+PRICED = 1000
+"""Problems that a price is given for: of one it would have too many zeros to read."""
 _TOLD = {
     "total": ("tokens per problem (prompt + completion, all calls)", "tokens"),
     "output": ("completion tokens per problem, all calls", "output tokens"),
-    "uncached": ("uncached prompt + completion tokens per problem", "uncached tokens"),
+    "uncached": ("uncached + completion tokens per problem (all calls)", "uncached tokens"),
     "latency": ("seconds per problem (latency of all calls, summed)", "seconds"),
 }
 _COLUMNS = {"total": "tokens_total", "output": "tokens_output", "uncached": "tokens_uncached"}
@@ -51,6 +53,11 @@ class Cost:
         """Whether this is the headline cost."""
         return self.kind == "total"
 
+    @property
+    def ticks(self) -> str:
+        """The format of a number on an axis."""
+        return "{x:,.6g}" if self.kind in ("latency", "priced") else "{x:,.0f}"
+
     def amount(self, value: float) -> str:
         """The number as a reader wants it, without its unit."""
         if math.isnan(value):
@@ -77,8 +84,8 @@ def choose(kind: str, prices: Path | None = None) -> Cost:
     table = read_prices(prices)
     return Cost(
         kind=kind,
-        label=f"{table.currency} per problem (prices of {table.source})",
-        unit=table.currency,
+        label=f"{table.currency} per 1,000 problems (prices of {table.source})",
+        unit=f"{table.currency} per 1,000 problems",
         prices=table,
     )
 
@@ -122,7 +129,8 @@ def _price(episodes: pd.DataFrame, model: str, cost: Cost) -> pd.Series:
     cached = _number(episodes, "tokens_cached")
     fresh = _number(episodes, "tokens_prompt") - cached
     written = _number(episodes, "tokens_completion")
-    return (fresh * rates["input"] + cached * rates["cached"] + written * rates["output"]) / MILLION
+    spent = fresh * rates["input"] + cached * rates["cached"] + written * rates["output"]
+    return spent / MILLION * PRICED
 
 
 def _rates_of(cost: Cost, model: str) -> Mapping[str, float]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 RESAMPLES = 9999
+BINARY = frozenset({"em", "accuracy"})
+"""Scores that are right or wrong. Others may be 0 or 1 throughout by chance."""
 CELLS = 2_000_000
 """Most draws held at once: bounds the memory of a bootstrap over many problems (16 MB)."""
 
@@ -113,6 +115,15 @@ def wilson(values: Sequence[float]) -> Interval:
     right = round(math.fsum(values))
     low, high = proportion_confint(right, n, alpha=1 - CONFIDENCE, method="wilson")
     return Interval(mean=right / n, low=float(low), high=float(high), n=n, method="Wilson")
+
+
+def lone(values: Sequence[float], metric: str, *, single: bool, seed: int = 0) -> Interval:
+    """The mean of one arm: Wilson's interval for an accuracy of a `single` sample per problem,
+    else the bootstrap's."""
+    right_or_wrong = all(value in (0, 1) for value in values)
+    if single and metric in BINARY and len(values) > 1 and right_or_wrong:
+        return wilson(values)
+    return interval(values, seed=seed)
 
 
 def holm(values: Sequence[float]) -> list[float]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from parley.analysis.frames import CHOICES, Frames, plain_rows
 from parley.analysis.naming import facets, settings, shortest
-from parley.analysis.stats import by_problem, interval, pareto
+from parley.analysis.stats import BINARY, by_problem, interval, lone, pareto
 from parley.metrics import FATES, PARTS, STATUSES
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ def _row(arm: Row, episodes: pd.DataFrame | None) -> Row:
         return row
     metric = arm["metric"]
     names = dict.fromkeys((*METRICS, *arm["metrics"].split()))
-    score = interval(by_problem(episodes, metric))
+    values = by_problem(episodes, metric)
+    score = lone(values, metric, single=len(values) == len(episodes))
     tokens = interval(by_problem(episodes, "tokens_total"))
     return {
         **row,
@@ -157,7 +158,9 @@ def _caption(rows: Sequence[Row]) -> str:
     return "\n".join(
         [
             settings(rows),
-            "tokens per problem, means; intervals: 95% bootstrap over problems; ● Pareto front"
+            "tokens per problem, means; intervals: 95% bootstrap over problems"
+            + (" (accuracies: Wilson)" if BINARY & {row["metric"] for row in rows} else "")
+            + "; ● Pareto front"
             + ("; ~ partly estimated" if guessed else ""),
         ]
     )

@@ -34,6 +34,7 @@ def command(arguments: Sequence[str]) -> int:
     from parley.analysis.compared import to_rich, write_comparison
     from parley.analysis.costs import choose
     from parley.analysis.frames import load
+    from parley.analysis.selecting import joined
 
     study, names = given.folder, given.arms
     frames = load(study)
@@ -46,7 +47,7 @@ def command(arguments: Sequence[str]) -> int:
                     allowed="two folders of one arm each, or a study and two labels",
                     remedy=f"parley compare {study} A B",
                 )
-        frames = comparing.joined(frames, other)
+        frames = joined(frames, other)
         names = [row["arm"] for row in frames.arm_rows()]
     if names and (len(names) != 2 or given.baseline):
         raise ConfigError(

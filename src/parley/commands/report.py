@@ -13,15 +13,45 @@ def command(arguments: Sequence[str]) -> int:
     """Writes the report of the study in a folder, and prints its table."""
     parser = argparse.ArgumentParser("parley report", description=__doc__)
     parser.add_argument("folder", type=Path, help="a study's folder, such as outputs/default")
-    folder = parser.parse_args(arguments).folder
+    _axes(parser)
+    given = parser.parse_args(arguments)
+    from parley.analysis.costs import choose
+    from parley.analysis.pictures import Choice
     from parley.analysis.report import write_report
     from parley.analysis.tables import to_rich
 
-    written = write_report(folder)
+    choice = Choice(
+        metric=given.score,
+        cost=choose(given.cost, given.prices),
+        budgets=tuple(given.budget),
+        latex=given.latex,
+        printed=given.print,
+    )
+    written = write_report(given.folder, choice)
     console = wide_console()
     console.print(to_rich(written.table))
     for note in written.notes:
         console.print(f"note: {note}", highlight=False)
+    for line in written.reading:
+        console.print(line, highlight=False)
     for path in written.files:
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
     return 0
+
+
+def _axes(parser: argparse.ArgumentParser) -> None:
+    """What the frontier shows, and for whom it is drawn."""
+    from parley.analysis.costs import KINDS
+
+    parser.add_argument("--score", metavar="METRIC", help="the frontier's score, such as em")
+    parser.add_argument("--cost", default="total", help=f"the frontier's cost: {', '.join(KINDS)}")
+    parser.add_argument("--prices", type=Path, help="a YAML price table, for --cost priced")
+    parser.add_argument(
+        "--budget",
+        type=float,
+        nargs="+",
+        default=[],
+        help="costs per problem at which to say which arm is best, and how sure that is",
+    )
+    parser.add_argument("--latex", action="store_true", help="also results.tex, with booktabs")
+    parser.add_argument("--print", action="store_true", help="also figures at column width")

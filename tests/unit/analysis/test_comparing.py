@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from parley.analysis.compared import probability, sections, to_markdown, to_rich, words
-from parley.analysis.comparing import PAIR, Compared, compare_study, compare_two, find, joined
+from parley.analysis.comparing import PAIR, Compared, compare_study, compare_two
 from parley.analysis.costs import choose
 from parley.analysis.frames import load, plain_rows
+from parley.analysis.selecting import find, joined
 from parley.analysis.tables import results
 from parley.errors import ConfigError
 from records import episode, failed, sample_episodes, write_arm
@@ -122,7 +123,7 @@ def test_one_arm_and_none_are_said(tmp_path: Path) -> None:
     assert found.pairs == ()
     assert len(found.arms) == 2
     assert "full: one arm, there is nothing to compare it with." in found.notes
-    assert "pact: no finished episode, not compared." in found.notes
+    assert "pact: not compared, no episode that has the score." in found.notes
     assert to_markdown(found).startswith("# s: arms compared")
 
 
@@ -166,7 +167,7 @@ def test_names_that_fit_none_or_several_are_refused(tmp_path: Path) -> None:
             find(frames, name)
     with pytest.raises(ConfigError, match="same arm"):
         compare_two(frames, "seed 1", "full-1")
-    with pytest.raises(ConfigError, match="no metric 'bleu'"):
+    with pytest.raises(ConfigError, match="a metric 'bleu'"):
         compare_study(frames, metric="bleu")
     assert "dearest" in " ".join(compare_study(frames).notes)
 

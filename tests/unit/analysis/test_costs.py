@@ -42,7 +42,7 @@ def _cost(path: Path, kind: str, model: str = "smollm2-135m", **changes: object)
         ("output", 2 * 94),
         ("uncached", 2 * (501 + 94) - 300),
         ("latency", 1.0),
-        ("priced", ((1002 - 300) * 2 + 300 * 0.5 + 188 * 10) / 1e6),
+        ("priced", ((1002 - 300) * 2 + 300 * 0.5 + 188 * 10) / 1e3),
     ],
 )
 def test_costs_by_hand(tmp_path: Path, kind: str, expected: float) -> None:
@@ -50,7 +50,7 @@ def test_costs_by_hand(tmp_path: Path, kind: str, expected: float) -> None:
 
 
 def test_a_model_without_a_price_of_its_own_has_the_default(tmp_path: Path) -> None:
-    assert _cost(tmp_path, "priced", "other") == pytest.approx((1002 + 188) / 1e6)
+    assert _cost(tmp_path, "priced", "other") == pytest.approx((1002 + 188) / 1e3)
 
 
 @pytest.mark.parametrize("kind", ["latency", "uncached", "priced"])

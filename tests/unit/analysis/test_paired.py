@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, ttest_rel
 
 from parley.analysis.paired import MCNEMAR, compare, detectable, mcnemar, saving, sign_flip
-from parley.analysis.stats import holm, interval, ratio_interval, wilson
+from parley.analysis.stats import holm, interval, lone, ratio_interval, wilson
 
 SCORES = st.lists(
     st.tuples(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.sampled_from([0.0, 0.3, 0.5, 1.0])),
@@ -192,6 +192,7 @@ def test_holm_by_hand() -> None:
     assert holm([]) == []
 
 
+@settings(deadline=None, max_examples=20)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_keeps_the_order_and_never_helps(values: list[float]) -> None:
     corrected = holm(values)
@@ -199,3 +200,12 @@ def test_holm_keeps_the_order_and_never_helps(values: list[float]) -> None:
     pairs = sorted(zip(values, corrected, strict=True))
     assert all(a[1] <= b[1] + 1e-12 for a, b in itertools.pairwise(pairs))
     assert min(corrected) == pytest.approx(min(1.0, len(values) * min(values)))
+
+
+def test_a_lone_accuracy_has_wilsons_interval_and_other_scores_the_bootstraps() -> None:
+    values = [1.0] * 8 + [0.0] * 2
+    assert lone(values, "em", single=True) == wilson(values)
+    assert lone(values, "em", single=False) == interval(values)
+    assert lone(values, "f1", single=True) == interval(values)
+    assert lone([0.5, *values], "em", single=True).method == "BCa"
+    assert math.isnan(lone([1.0], "em", single=True).low)
