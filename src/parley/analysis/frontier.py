@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 DASHES = (0, (4, 2))
 INTERVALS = "bars: 95% bootstrap intervals over problems"
-ACCURACY = "bars: 95% intervals over problems (scores: Wilson)"
+ACCURACY = "bars: 95% intervals (Wilson for single samples)"
 REGIONS = "shaded: 95% of joint draws of problems; %: chance of being on the front"
 SPREAD = 5.991
 """Squared radius, in standard deviations, of an ellipse that holds 95% of a plane's draws."""

@@ -58,7 +58,8 @@ def draw(frames: Frames, table: pd.DataFrame, folder: Path, choice: Choice) -> D
     models. Raises StoreError, and ConfigError at a metric no arm has."""
     usual = place(frames, table)
     chosen = place(frames, table, metric=choice.metric, cost=choice.cost) if choice.stem else usual
-    flows = [_flow(frames, row["arm"]) for row in plain_rows(table)]
+    folders = {(arm["study"], arm["arm"]): Path(arm["folder"]) for arm in frames.arm_rows()}
+    flows = [_flow(folders[row["study"], row["arm"]]) for row in plain_rows(table)]
     looks = (SCREEN, PRINT) if choice.printed else (SCREEN,)
     files: list[Path] = []
     for look in looks:
@@ -91,10 +92,9 @@ def _tokens(table: pd.DataFrame, flows: list[Flow], folder: Path, look: Look) ->
     yield from save(flow_plots.growth(flows, rows, look=look), folder / "growth")
 
 
-def _flow(frames: Frames, arm: str) -> Flow:
+def _flow(folder: Path) -> Flow:
     """An arm's flow, empty where its records cannot be read (which the notes then say)."""
-    folders = {row["arm"]: row["folder"] for row in frames.arm_rows()}
     try:
-        return flow(Path(folders[arm]))
+        return flow(folder)
     except (StoreError, OSError, KeyError, TypeError, AttributeError):
         return summed(())

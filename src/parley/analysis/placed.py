@@ -24,7 +24,7 @@ from parley.analysis.fronts import (
     reference,
 )
 from parley.analysis.naming import facets, shortest
-from parley.analysis.stats import Interval, interval, pareto, per_problem
+from parley.analysis.stats import Interval, interval, lone, pareto, per_problem
 from parley.analysis.style import SCORES
 from parley.errors import ConfigError
 
@@ -152,10 +152,12 @@ def _placed(
         return {**row, **empty, "unpriced": 0}, ({}, {})
     episodes = charged(episodes, str(row["model"]), cost)
     scores, costs = per_problem(episodes, metric), per_problem(episodes, "cost")
-    score, spent = (
-        interval(list(scores.values()), seed=seed),
-        interval([*costs.values()], seed=seed),
-    )
+    values = list(scores.values()), list(costs.values())
+    if metric == row["metric"] and cost.plain and seed == 0:  # the results table has them
+        score, spent = _known(row, "score", "score"), _known(row, "tokens_total", "tokens")
+    else:
+        score = lone(values[0], metric, single=len(scores) == len(episodes), seed=seed)
+        spent = interval(values[1], seed=seed)
     return {
         **row,
         "metric": metric,
@@ -164,6 +166,12 @@ def _placed(
         **{"score": score.mean, "score_low": score.low, "score_high": score.high},
         **{"cost": spent.mean, "cost_low": spent.low, "cost_high": spent.high},
     }, (scores, costs)
+
+
+def _known(row: Row, mean: str, ends: str) -> Interval:
+    values = (row[mean], row[f"{ends}_low"], row[f"{ends}_high"])
+    found = [math.nan if value is None else float(value) for value in values]
+    return Interval(mean=found[0], low=found[1], high=found[2], n=int(row["n"]))
 
 
 def _facet(

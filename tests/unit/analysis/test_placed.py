@@ -17,6 +17,7 @@ from parley.analysis.costs import choose
 from parley.analysis.flow import flow
 from parley.analysis.frames import load, plain_rows
 from parley.analysis.placed import Placed, place, reading
+from parley.analysis.stats import wilson
 from parley.analysis.style import PRINT, SCREEN, Look
 from parley.analysis.tables import results
 from parley.errors import ConfigError
@@ -224,3 +225,13 @@ def test_records_without_speaking_calls_are_drawn_empty(tmp_path: Path) -> None:
         figures = _figures(tmp_path, look)
         for name in ("rereading", "growth"):
             assert "no finished episode yet" in _texts(figures[name])
+
+
+def test_an_accuracy_has_wilsons_interval_on_the_chosen_axis(tmp_path: Path) -> None:
+    made = [episode(f"p{i}", metrics={"em": 0.0, "f1": 0.5}) for i in range(12)]
+    write_arm(tmp_path / "s", "full", made)
+    (row,) = _place(tmp_path, metric="em").rows
+    assert (row["score"], row["score_low"]) == pytest.approx((0.0, 0.0))
+    assert row["score_high"] == pytest.approx(wilson([0.0] * 12).high)
+    text = _texts(frontier.draw([row]))
+    assert "Wilson" in text
