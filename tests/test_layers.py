@@ -29,10 +29,12 @@ arm components choosing calls composing episode rehearsal
 progress provenance reuse tracking.rows tracking.wandb_run tracking upload
 donors budgets replays works study
 analysis.naming analysis.publications analysis.caveats
-analysis.placing analysis.samples analysis.stats analysis.rescored analysis.style
-analysis.token_bars analysis.frontier analysis.frames analysis.arm_rows analysis.tables
-analysis.terminal analysis.notes analysis.plots analysis.transcript
-analysis.listing analysis.against analysis.against_tables
+analysis.placing analysis.samples analysis.stats analysis.paired analysis.fronts
+analysis.costs analysis.rescored analysis.style analysis.token_bars analysis.frontier
+analysis.frames analysis.placed analysis.budget_areas analysis.scale analysis.flow
+analysis.flow_plots analysis.selecting analysis.comparing analysis.arm_rows analysis.tables
+analysis.terminal analysis.compared analysis.latex analysis.notes analysis.plots
+analysis.pictures analysis.transcript analysis.listing analysis.against analysis.against_tables
 analysis.page.scores analysis.page.overview analysis.page.flows analysis.page.transcripts
 analysis.page.document analysis.report
 names building explaining config console performing commands.* cli
@@ -67,7 +69,10 @@ RUNNING = frozenset(
 )
 """What runs studies. It meets the analysis only at the files in `outputs/`."""
 
-HEAVY = "hydra omegaconf torch vllm wandb pandas matplotlib scipy datasets xllamacpp aiohttp"
+HEAVY = (
+    "hydra omegaconf torch vllm wandb pandas matplotlib scipy statsmodels moocore datasets "
+    "xllamacpp aiohttp"
+)
 
 
 @cache

@@ -15,6 +15,7 @@ COMMANDS = {
     "preview": "print one problem's exact prompts, turn by turn; no engine needed",
     "replay": "project one sender's recorded outputs anew; rerun only who hears them",
     "report": "tables and figures of a study's folder",
+    "compare": "compare arms in pairs: differences, intervals, tests, savings",
     "show": "list the episodes of a folder, or print one conversation",
     "rescore": "grade recorded answers again; no engine needed",
     "upload": "replay finished folders to W&B",

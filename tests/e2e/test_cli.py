@@ -81,6 +81,58 @@ def test_the_table_has_a_row_per_arm_and_adds_up(study: tuple[Path, Done]) -> No
         )
 
 
+def test_arms_are_compared(study: tuple[Path, Done]) -> None:
+    at, _ = study
+    done = parley("compare", "outputs/default", at=at)
+    assert done.code == 0, done.said
+    for name in ("conclusion vs full: F1", "pact vs full: F1", "ratio of means", "mean of ratios"):
+        assert name in done.out
+    report = at / "outputs" / "default" / "report"
+    with (report / "compare.csv").open() as file:
+        assert {row["second"] for row in csv.DictReader(file)} == {"full"}
+    folders = [str(arm) for arm in find_arms(at / "outputs") if "pact" in arm.name]
+    folders += [str(arm) for arm in find_arms(at / "outputs") if "full" in arm.name]
+    two = parley("compare", *folders, "--metric", "em", "--cost", "output", at=at)
+    assert two.code == 0, two.said
+    assert "pact vs full: Exact match" in two.out
+    assert "pact vs full" in (report / "compare.md").read_text()
+
+
+def test_a_report_on_other_axes_and_for_a_paper(study: tuple[Path, Done]) -> None:
+    at, _ = study
+    (at / "prices.yaml").write_text("models: {default: {input: 1, output: 4}}")
+    axes = ("--score", "em", "--cost", "priced", "--prices", "prices.yaml", "--budget", "5")
+    done = parley("report", "outputs/default", *axes, "--latex", "--print", at=at)
+    assert done.code == 0, done.said
+    assert "at 5 USD per 1,000 problems:" in done.out
+    report = at / "outputs" / "default" / "report"
+    for name in ("frontier.png", "frontier_em_priced.png", "print/budget_em_priced.pdf"):
+        assert (report / name).stat().st_size > 500
+    assert "\\toprule" in (report / "results_em_priced.tex").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("compare", "outputs/default", "full"), "does not exist"),
+        (("compare", "outputs/default", "outputs/default"), "holds 3 arms"),
+        (("compare", "outputs/default", "full", "nobody"), "no single arm is named 'nobody'"),
+        (("compare", "outputs/default", "--baseline", "nobody"), "no single arm"),
+        (("compare", "outputs/default", "--metric", "bleu"), "no arm has a metric 'bleu'"),
+        (("compare", "outputs/default", "--cost", "gold"), "no cost is named 'gold'"),
+        (("report", "outputs/default", "--cost", "priced"), "needs a price table"),
+        (("report", "outputs/default", "--score", "bleu"), "no arm has a metric 'bleu'"),
+    ],
+)
+def test_a_wrong_comparison_says_what_is_allowed(
+    study: tuple[Path, Done], arguments: tuple[str, ...], said: str
+) -> None:
+    done = parley(*arguments, at=study[0])
+    assert done.code == 1
+    assert said in done.err
+    assert "Traceback" not in done.err
+
+
 def test_the_same_command_again_has_nothing_to_do(study: tuple[Path, Done]) -> None:
     at, _ = study
     before = {arm: (arm / "episodes.jsonl").read_bytes() for arm in find_arms(at / "outputs")}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from parley.analysis.frames import CHOICES
 from parley.analysis.samples import average_at_k, majority_at_k, pass_at_k
-from parley.analysis.stats import by_problem, interval
+from parley.analysis.stats import by_problem, interval, lone
 from parley.metrics import FATES, PARTS, STATUSES
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def arm_row(arm: Row, episodes: pd.DataFrame | None) -> Row:
         return row
     metric = arm["metric"]
     names = dict.fromkeys((*METRICS, *arm["metrics"].split()))
-    score = interval(by_problem(episodes, metric))
+    values = by_problem(episodes, metric)
+    score = lone(values, metric, single=len(values) == len(episodes))
     tokens = interval(by_problem(episodes, "tokens_total"))
     return {
         **row,

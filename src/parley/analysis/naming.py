@@ -8,6 +8,7 @@ channel of an arm that was chosen by a name of its own (`arm=textmas`).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -29,6 +30,8 @@ NAMED = frozenset({"seed", "shots", "answer", "budget"})
 """Choices whose value says nothing alone: "seed 43", not "43"."""
 SILENT = frozenset({"-", "identity", "none"})
 """Channels that change nothing."""
+SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)([mbt])(?![a-z0-9])")
+UNITS = {"m": 1e6, "b": 1e9, "t": 1e12}
 Row = Mapping[str, object]
 
 
@@ -62,9 +65,10 @@ def settings(rows: Sequence[Row]) -> str:
     parts = []
     keys = ("benchmark", "topology", "model", "shots", "answer", "seed", "channel")
     for key in (*keys, "budget", "replay"):
-        values = dict.fromkeys(_value(row, key) for row in rows)
+        values = list(dict.fromkeys(_value(row, key) for row in rows))
         if key in ("budget", "replay"):
-            values.pop("-", None)
+            values = [value for value in values if value != "-"]
+        values = by_size(values) if key == "model" else values
         said = ", ".join(values)
         if said and key in ("shots", "answer", "seed", "budget", "replay"):
             said = f"{key} {said}"
@@ -74,12 +78,28 @@ def settings(rows: Sequence[Row]) -> str:
 
 
 def facets(rows: Sequence[Row]) -> dict[tuple[str, str], list[int]]:
-    """Positions of the arms by (benchmark, model): only within one are scores comparable."""
+    """Positions of the arms by (benchmark, model): only within one are scores comparable. Smaller
+    models of a benchmark come first."""
     found: dict[tuple[str, str], list[int]] = {}
     for position, row in enumerate(rows):
         key = (_value(row, "benchmark"), _value(row, "model"))
         found.setdefault(key, []).append(position)
-    return found
+    models = by_size([model for _, model in found])
+    benchmarks = list(dict.fromkeys(benchmark for benchmark, _ in found))
+    order = sorted(found, key=lambda key: (benchmarks.index(key[0]), models.index(key[1])))
+    return {key: found[key] for key in order}
+
+
+def parameters(model: str) -> float:
+    """Parameters of a model as its name gives them ("qwen3-8b", "smollm2-135m"), inf where it
+    gives none. The last number that is followed by m, b or t counts."""
+    found = SIZE.findall(model.lower())
+    return float(found[-1][0]) * UNITS[found[-1][1]] if found else math.inf
+
+
+def by_size(models: Sequence[str]) -> list[str]:
+    """Each model once, smaller ones first, those without a size last."""
+    return sorted(set(models), key=lambda name: (parameters(name), name))
 
 
 def _plain(row: Row, name: str, differing: set[str]) -> str:

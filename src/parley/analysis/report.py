@@ -6,17 +6,17 @@ Written from the records alone, each file whole or not at all, the same bytes ea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parley.analysis import plots
 from parley.analysis.against import Comparison, compare
 from parley.analysis.against_tables import against_csv, against_markdown
 from parley.analysis.frames import CHOICES, arm_folders, leftovers, load, plain_rows
 from parley.analysis.naming import settings, shortest
 from parley.analysis.notes import notes
 from parley.analysis.page.document import page
+from parley.analysis.pictures import Choice, draw
 from parley.analysis.publications import Publication
 from parley.analysis.style import write
 from parley.analysis.tables import results, to_csv, to_markdown
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 READING = """\
 - Scores and tokens are means over problems; samples of one problem are averaged first.
 - A failed episode counts with 0 in every score; `score_completed` leaves failed episodes out.
-- `score` is the headline metric named in `metric`; `_low` and `_high` bound 95% bootstrap
-  intervals over problems. `front`: no other arm of the same benchmark and model is at most as
+- `score` is the headline metric named in `metric`; `_low` and `_high` bound 95% intervals
+  over problems: bootstrap, or Wilson's where each problem has one sample and the score is right
+  or wrong (em, accuracy). `front`: no other arm of the same benchmark and model is at most as
   dear and at least as good.
 - `tokens_total` is prompt and completion of all calls of an episode. Prompt parts (template,
   system, examples, question, evidence, history, instruction, cue) sum to `tokens_prompt`; private,
@@ -43,6 +44,10 @@ READING = """\
 - `messages_*` are shares of all messages; `truncated` (a call was cut short), `overflow`,
   `estimated`, `answers_*` and `no_answer` (how the answer was read) are shares of all episodes;
   `calls`, `asks` and `messages` are means per episode.
+- Chances (of being on the front, of being the best at a budget) are shares of 4,000 draws of the
+  problems that all arms of a benchmark and model hold, drawn for all arms together. The
+  hypervolume is the share of the rectangle from the reference point to a perfect answer at no
+  cost that the front covers; its interval leans high, since each draw keeps its luckiest arms.
 """
 
 
@@ -53,11 +58,15 @@ class Report:
     table: pd.DataFrame
     files: tuple[Path, ...]
     notes: tuple[str, ...]
+    reading: tuple[str, ...] = ()
+    """What to use at a budget, and how sure that is, in sentences."""
     comparisons: tuple[Comparison, ...] = ()
     """With published figures, one per study, where they were asked for."""
 
 
-def write_report(path: Path, *, against: Publication | None = None) -> Report:
+def write_report(
+    path: Path, choice: Choice | None = None, *, against: Publication | None = None
+) -> Report:
     """Writes `report/` into every study at or above or below `path` (a folder of studies, a
     study, or one of its arms). Raises StoreError where there is nothing at all."""
     import pandas as pd
@@ -65,42 +74,52 @@ def write_report(path: Path, *, against: Publication | None = None) -> Report:
     path = path.resolve()
     arms = arm_folders(path)
     studies = sorted({arm.parent for arm in (*arms, *leftovers(path, arms))})
-    parts = [_write_study(study, against) for study in studies]
+    parts = [_write_study(study, choice or Choice(), against) for study in studies]
     return Report(
         table=pd.concat([part.table for part in parts], ignore_index=True),
         files=tuple(file for part in parts for file in part.files),
-        notes=tuple(
-            f"{study.name}: {note}" if len(studies) > 1 else note
-            for study, part in zip(studies, parts, strict=True)
-            for note in part.notes
-        ),
+        notes=_of_all(studies, [part.notes for part in parts]),
+        reading=_of_all(studies, [part.reading for part in parts]),
         comparisons=tuple(comparison for part in parts for comparison in part.comparisons),
     )
 
 
-def _write_study(study: Path, against: Publication | None) -> Report:
+def _of_all(studies: Sequence[Path], said: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """What is said of each study, under its name where there are several."""
+    return tuple(
+        f"{study.name}: {text}" if len(studies) > 1 else text
+        for study, texts in zip(studies, said, strict=True)
+        for text in texts
+    )
+
+
+def _write_study(study: Path, choice: Choice, against: Publication | None) -> Report:
     frames = load(study)
     table = results(frames)
     told = notes(frames, table)
     folder = study / "report"
+    drawn = draw(frames, table, folder, choice)
+    text = markdown(study.name, table, told, drawn.reading)
     files = (
         write(folder / "results.csv", to_csv(table).encode()),
-        write(folder / "results.md", markdown(study.name, table, told).encode()),
-        *plots.frontier(table, folder / "frontier"),
-        *plots.ledger(table, folder / "ledger"),
+        write(folder / "results.md", text.encode()),
+        *drawn.files,
         write(folder / "index.html", page(study.name, frames, table, told).encode()),
     )
+    made = Report(table=table, files=files, notes=told, reading=drawn.reading)
     if against is None:
-        return Report(table=table, files=files, notes=told)
+        return made
     found = compare(frames, table, against)
     beside = (
         write(folder / "published.csv", against_csv(found).encode()),
         write(folder / "published.md", against_markdown(study.name, found).encode()),
     )
-    return Report(table=table, files=(*files, *beside), notes=told, comparisons=(found,))
+    return replace(made, files=(*files, *beside), comparisons=(found,))
 
 
-def markdown(study: str, table: pd.DataFrame, told: Sequence[str]) -> str:
+def markdown(
+    study: str, table: pd.DataFrame, told: Sequence[str], reading: Sequence[str] = ()
+) -> str:
     """The results with every column of the CSV, in four tables, and what a reader must know."""
     rows = plain_rows(table)
     shown = table.assign(folder=table["arm"], arm=shortest(rows) if rows else [])
@@ -108,10 +127,15 @@ def markdown(study: str, table: pd.DataFrame, told: Sequence[str]) -> str:
     if told:
         lines += ["## Notes", "", *(f"- {note}" for note in told), ""]
     lines += ["![quality against cost](frontier.png)", ""]
+    if reading:
+        lines += ["## What to use at a budget", "", *(f"- {line}" for line in reading), ""]
+        lines += ["![what to use at a budget](budget.png)", ""]
     for heading, columns in _sections(shown).items():
         lines += [f"## {heading}", "", to_markdown(shown, ["arm", *columns])]
         if heading == "Where the tokens went":
             lines += ["![where the tokens went](ledger.png)", ""]
+            lines += ["![who made whom re-read](rereading.png)", ""]
+            lines += ["![how prompts grow](growth.png)", ""]
     return "\n".join([*lines, "## How to read this", "", READING])
 
 

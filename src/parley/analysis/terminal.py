@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from parley.analysis.arm_rows import GRADES, METRICS, SAMPLED, TOKENS, Row, grade_column
 from parley.analysis.frames import plain_rows
 from parley.analysis.naming import facets, settings, shortest
+from parley.analysis.stats import BINARY
 from parley.metrics import STATUSES
 
 if TYPE_CHECKING:
@@ -135,7 +136,10 @@ def _table(rows: Sequence[Row], columns: Sequence[Column]) -> Table:
 
 def _caption(rows: Sequence[Row]) -> str:
     guessed = any(row["estimated"] for row in rows)
-    said = "tokens per problem, means; intervals: 95% bootstrap over problems; ● Pareto front"
+    wilson = " (accuracies: Wilson)" if BINARY & {row["metric"] for row in rows} else ""
+    said = (
+        f"tokens per problem, means; intervals: 95% bootstrap over problems{wilson}; ● Pareto front"
+    )
     lines = [settings(rows), said + ("; ~ partly estimated" if guessed else "")]
     if _sampled(rows):
         lines.append("lost: samples that failed or are not recorded; 0 in avg, pass and majority")

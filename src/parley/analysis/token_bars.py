@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from parley.analysis.naming import facets, settings, shortest
-from parley.analysis.style import DPI, LINE, WARNING, Row, head, head_inches, number, wrapped
+from parley.analysis.style import (
+    DPI,
+    SCREEN,
+    WARNING,
+    Look,
+    Row,
+    head,
+    head_inches,
+    number,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,32 +42,37 @@ BAR = 0.36
 """Inches from one bar to the next."""
 
 
-def draw(rows: Sequence[Row], title: str = "") -> Figure:
+def draw(rows: Sequence[Row], title: str = "", *, look: Look = SCREEN) -> Figure:
     """Bars in the order of the table, under a heading per benchmark and model where several."""
     from matplotlib.figure import Figure
 
     drawn = [row for row in rows if row["n"]]
     lines = _lines(drawn)
-    wide = 9.0
+    wide = 9.0 if look.head else 2 * look.panel[0]
+    unit = look.small / 10
     told = wrapped([settings(rows)], wide)
-    notes = wrapped(_notes(rows), wide)
-    top, foot = head_inches(len(told)) + 0.1, 1.4 + LINE * len(notes)
-    high = top + BAR * max(1, len(lines)) + foot
-    figure = Figure(figsize=(wide, high), dpi=DPI, facecolor="white")
+    notes = wrapped(_notes(rows), wide, look.small)
+    top = head_inches(len(told)) + 0.1 if look.head else 0.05
+    foot = 1.4 * unit + look.line * len(notes)
+    high = top + BAR * unit * max(1, len(lines)) + foot
+    dots = DPI if look.head else 2 * DPI
+    figure = Figure(figsize=(wide, high), dpi=dots, facecolor="white")
     axis = figure.subplots()
     longest = max((len(label) for label, _ in lines), default=0)
     figure.subplots_adjust(
-        left=(0.35 + 0.085 * min(longest, 34)) / wide,
-        right=1 - 0.75 / wide,
+        left=(0.35 + 0.085 * min(longest, 34)) * unit / wide,
+        right=1 - 0.75 * unit / wide,
         bottom=foot / high,
         top=1 - top / high,
     )
-    _bars(axis, lines)
-    studies = ", ".join(dict.fromkeys(str(row["study"]) for row in rows))
-    head(figure, title or f"{studies}: where the tokens went", told, [])
-    _key(figure, LINE * len(notes))
+    _bars(axis, lines, look)
+    if look.head:
+        studies = ", ".join(dict.fromkeys(str(row["study"]) for row in rows))
+        head(figure, title or f"{studies}: where the tokens went", told, [])
+    _key(figure, look.line * len(notes), look)
     for index, note in enumerate(reversed(notes)):
-        figure.text(0.2 / wide, (0.12 + LINE * index) / high, note, fontsize=10, color=WARNING)
+        base = (0.12 * unit + look.line * index) / high
+        figure.text(0.2 / wide, base, note, fontsize=look.small, color=WARNING)
     return figure
 
 
@@ -79,7 +94,7 @@ def _lines(rows: Sequence[Row]) -> list[tuple[str, Row | None]]:
     return lines
 
 
-def _bars(axis: Axes, lines: Sequence[tuple[str, Row | None]]) -> None:
+def _bars(axis: Axes, lines: Sequence[tuple[str, Row | None]], look: Look) -> None:
     fills = [*((colour, "") for _, colour, _ in PARTS), ("white", "////")]
     for place, (_, row) in enumerate(lines):
         left = 0.0
@@ -92,38 +107,39 @@ def _bars(axis: Axes, lines: Sequence[tuple[str, Row | None]]) -> None:
             left += size
         if row:
             mark = "~" if row["estimated"] else ""
-            axis.text(left, place, f" {mark}{row['tokens_total']:,.0f}", va="center", fontsize=10)
-    axis.set_yticks(range(len(lines)), [label for label, _ in lines], fontsize=10)
+            told = f" {mark}{row['tokens_total']:,.0f}"
+            axis.text(left, place, told, va="center", fontsize=look.small)
+    axis.set_yticks(range(len(lines)), [label for label, _ in lines], fontsize=look.small)
     for text, (_, row) in zip(axis.get_yticklabels(), lines, strict=True):
         text.set_fontweight("normal" if row else "bold")
     axis.set_ylim(max(1, len(lines)) - 0.5, -0.5)
     axis.set_xlim(0, max((number(r["tokens_total"]) for _, r in lines if r), default=1) or 1)
     axis.spines[["top", "right", "left"]].set_visible(False)
     axis.tick_params(axis="y", length=0)
-    axis.tick_params(axis="x", labelsize=10)
+    axis.tick_params(axis="x", labelsize=look.tick)
     axis.xaxis.set_major_formatter("{x:,.0f}")
     axis.grid(axis="x", color="#E8E8E8", lw=0.8)
     axis.set_axisbelow(True)
-    axis.set_xlabel("tokens per problem", fontsize=11)
+    axis.set_xlabel("tokens per problem", fontsize=look.label)
     if not lines:
         axis.text(0.5, 0.5, "no finished episode yet", transform=axis.transAxes, ha="center")
 
 
-def _key(figure: Figure, up: float) -> None:
+def _key(figure: Figure, up: float, look: Look) -> None:
     from matplotlib.patches import Patch
 
     wide, high = figure.get_size_inches()
     groups = (("read:", PARTS[:READ], 0.57), ("written:", PARTS[READ:], 0.3))
     for name, parts, place in groups:
-        base = (up + place) / high
-        figure.text(0.2 / wide, base, name, fontsize=10, va="center")
+        base = (up + place * look.small / 10) / high
+        figure.text(0.2 / wide, base, name, fontsize=look.small, va="center")
         figure.legend(
             handles=[Patch(fc=colour, label=label) for label, colour, _ in parts],
             loc="center left",
-            bbox_to_anchor=(0.85 / wide, base),
+            bbox_to_anchor=(0.2 / wide + 0.65 * look.small / 10 / wide, base),
             ncols=len(parts),
             frameon=False,
-            fontsize=10,
+            fontsize=look.small,
             handlelength=1.2,
             columnspacing=1.4,
         )

@@ -18,21 +18,51 @@ def command(arguments: Sequence[str]) -> int:
         metavar="NAME",
         help="set published figures beside the measured ones: `paper`, or a YAML file",
     )
+    _axes(parser)
     given = parser.parse_args(arguments)
     from parley.analysis.against_tables import against_rich
+    from parley.analysis.costs import choose
+    from parley.analysis.pictures import Choice
     from parley.analysis.publications import publication
     from parley.analysis.report import write_report
     from parley.analysis.terminal import to_rich
 
     published = publication(given.against) if given.against is not None else None
-    written = write_report(given.folder, against=published)
+    choice = Choice(
+        metric=given.score,
+        cost=choose(given.cost, given.prices),
+        budgets=tuple(given.budget),
+        latex=given.latex,
+        printed=given.print,
+    )
+    written = write_report(given.folder, choice, against=published)
     console = wide_console()
     console.print(to_rich(written.table, width=console.width))
     for note in written.notes:
         console.print(f"note: {note}", highlight=False)
+    for line in written.reading:
+        console.print(line, highlight=False)
     for comparison in written.comparisons:
         console.print()
         console.print(against_rich(comparison, width=console.width))
     for path in written.files:
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
     return 0
+
+
+def _axes(parser: argparse.ArgumentParser) -> None:
+    """What the frontier shows, and for whom it is drawn."""
+    from parley.analysis.costs import KINDS
+
+    parser.add_argument("--score", metavar="METRIC", help="the frontier's score, such as em")
+    parser.add_argument("--cost", default="total", help=f"the frontier's cost: {', '.join(KINDS)}")
+    parser.add_argument("--prices", type=Path, help="a YAML price table, for --cost priced")
+    parser.add_argument(
+        "--budget",
+        type=float,
+        nargs="+",
+        default=[],
+        help="costs per problem at which to say which arm is best, and how sure that is",
+    )
+    parser.add_argument("--latex", action="store_true", help="also results.tex, with booktabs")
+    parser.add_argument("--print", action="store_true", help="also figures at column width")

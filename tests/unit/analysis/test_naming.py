@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
-from parley.analysis.naming import facets, settings, shortest
+from parley.analysis.naming import by_size, facets, parameters, settings, shortest
 
 
 def _arm(**changes: Any) -> dict[str, Any]:
@@ -71,3 +72,26 @@ def test_settings_name_what_moves_scores() -> None:
     assert "model m" in said
     assert "shots 2" in said
     assert "answer short, none" in said
+
+
+@pytest.mark.parametrize(
+    ("model", "size"),
+    [
+        ("qwen3-8b", 8e9),
+        ("Qwen/Qwen3-0.6B", 0.6e9),
+        ("smollm2-135m", 135e6),
+        ("qwen3-30b-a3b", 30e9),
+        ("gpt-4.1", math.inf),
+        ("scripted", math.inf),
+    ],
+)
+def test_a_models_size_is_read_from_its_name(model: str, size: float) -> None:
+    assert parameters(model) == size
+
+
+def test_models_stand_by_size() -> None:
+    names = ["qwen3-14b", "other", "qwen3-8b", "smollm2-135m", "qwen3-32b"]
+    found = by_size(names)
+    assert found == ["smollm2-135m", "qwen3-8b", "qwen3-14b", "qwen3-32b", "other"]
+    rows = [{"benchmark": "hotpotqa", "model": name} for name in names]
+    assert [model for _, model in facets(rows)] == found

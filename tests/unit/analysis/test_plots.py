@@ -149,10 +149,10 @@ def test_facets_by_benchmark_and_model_share_axes_per_benchmark(tmp_path: Path) 
     axes = frontier.draw(plain_rows(results(load(tmp_path)))).axes
     titles = [axis.get_title(loc="left") for axis in axes]
     assert [title.split("   ")[0] for title in titles] == [
-        "hotpotqa · 14b",
         "hotpotqa · 8b",
-        "two_wiki · 14b",
+        "hotpotqa · 14b",
         "two_wiki · 8b",
+        "two_wiki · 14b",
     ]
     assert axes[0].get_xlim() == axes[1].get_xlim() != axes[2].get_xlim()
 

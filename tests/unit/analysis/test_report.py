@@ -16,13 +16,11 @@ from parley.errors import StoreError
 from parley.types import VERSION
 from records import call, episode, failed, sample_episodes, turn, write_arm
 
+PICTURES = ("frontier", "budget", "ledger", "rereading", "growth")
 FILES = {
     "results.csv",
     "results.md",
-    "frontier.png",
-    "frontier.pdf",
-    "ledger.png",
-    "ledger.pdf",
+    *(f"{name}.{kind}" for name in PICTURES for kind in ("png", "pdf")),
     "index.html",
 }
 

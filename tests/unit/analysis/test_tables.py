@@ -159,7 +159,7 @@ def test_terminal_table_groups_by_benchmark_and_model(tmp_path: Path) -> None:
             made = sample_episodes(name, 3)
             write_arm(tmp_path / "s", f"{name}-{model}", made, strategy=name, model=model)
     lines = [line.strip() for line in _printed(_table(tmp_path)).splitlines()]
-    assert lines.index("14b") < lines.index("8b")
+    assert lines.index("8b") < lines.index("14b")
     assert sum(line.split()[:1] == ["full"] or line.startswith("● full") for line in lines) == 2
 
 
