@@ -82,7 +82,8 @@ def test_a_segment_of_nothing_is_refused() -> None:
 def test_neutralise(text: str) -> None:
     split = neutralise(text, CONTROL)
     assert all(token not in split for token in CONTROL)
-    assert all(not piece.startswith(b"<|") for piece in tokens(split) if piece.endswith(b"|>"))
+    marks = [piece for piece in tokens(split) if len(piece) > 3]
+    assert all(not piece.startswith(b"<|") for piece in marks if piece.endswith(b"|>"))
     assert neutralise(split, CONTROL) == split
     assert split.replace(" ", "") == text.replace(" ", "")
     if split != text:
