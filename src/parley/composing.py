@@ -5,7 +5,7 @@ from __future__ import annotations
 from parley.arm import Arm
 from parley.calls import Run
 from parley.examples import examples
-from parley.prompt import cue_segment, fill, heard, segment, system, view
+from parley.prompt import after_examples, cue_segment, fill, heard, segment, system, view
 from parley.protocols import Passage
 from parley.types import Cue, Message, Problem, Segment, Turn
 
@@ -19,36 +19,26 @@ def compose(
     """The prompt of a turn, and what the channel changed of the messages it hears.
 
     What never changes for a seat comes first, for prefix caches. Without worked examples the
-    instruction stands at the end, where a model heeds it best. With them it stands before them,
-    for both kinds of turn: they show how it is followed, and end like the real turn does.
+    instruction stands at the end, where a model heeds it best. With them it stands before them:
+    they show how it is followed, and end like the real turn does.
     """
     arm = run.arm
     told, changed = hear(run, problem, history, cue)
     others = tuple(seat.title for seat in arm.topology.seats if seat.name != cue.seat.name)
-    prompted = arm.model.reasoning == "prompted"
-    first: tuple[Segment, ...] = ()
-    shown: tuple[Segment, ...] = ()
-    last: tuple[Segment, ...] = ()
-    if arm.shots:
-        both = (
-            ("write_message", told_to(arm, problem, cue, answers=False)),
-            ("write_answer", told_to(arm, problem, cue, answers=True)),
-        )
-        text = "\n".join(fill(name, words=words) for name, words in both if words)
-        first = (segment("instruction", text, role="system"),) if text else ()
-        shown = examples(arm.topology, arm.strategy, shots=arm.shots, prompted=prompted)
-    elif words := told_to(arm, problem, cue, answers=cue.answers):
-        last = (segment("instruction", words),)
-    segments = (
-        system(cue.seat, others),
-        *first,
-        *shown,
-        *view(problem, cue.seat),
-        *told,
-        *last,
-        cue_segment(cue.seat, answers=cue.answers),
+    head, words = system(cue.seat, others), told_to(arm, problem, cue)
+    if not arm.shots:
+        own = (segment("instruction", words),) if words else ()
+        last = cue_segment(cue.seat, answers=cue.answers)
+        return (head, *view(problem, cue.seat), *told, *own, last), changed
+    first = (segment("instruction", words, role="system"),) if words else ()
+    shown = examples(
+        arm.topology,
+        arm.strategy,
+        shots=arm.shots,
+        prompted=arm.model.reasoning == "prompted",
+        answers=cue.answers,
     )
-    return segments, changed
+    return (head, *first, *shown, *after_examples(problem, cue, told)), changed
 
 
 def hear(
@@ -71,9 +61,9 @@ def hear(
     return told, tuple(changed)
 
 
-def told_to(arm: Arm, problem: Problem, cue: Cue, *, answers: bool) -> str:
-    """What a seat is told about a turn of this kind."""
-    if answers:
+def told_to(arm: Arm, problem: Problem, cue: Cue) -> str:
+    """What a seat is told about its turn."""
+    if cue.answers:
         words = arm.benchmark.answer_format(problem)
         return instruction(arm, words, thinks=arm.strategy.answer_thinks)
     return instruction(arm, speech_words(arm, cue), thinks=arm.strategy.thinks)

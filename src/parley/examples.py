@@ -8,12 +8,13 @@ every turn of an arm, so that a prefix cache pays for it once.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from parley.errors import ConfigError
 from parley.parsing import split_thought
-from parley.prompt import cue_segment, heard, segment, view
+from parley.prompt import after_examples, heard, segment
 from parley.protocols import Strategy, Topology
 from parley.remembering import remembered
 from parley.templates import template
@@ -26,7 +27,6 @@ from parley.types import (
     Message,
     Paragraph,
     Problem,
-    Role,
     Segment,
     Usage,
 )
@@ -34,12 +34,13 @@ from parley.types import (
 
 @remembered(64)
 def examples(
-    topology: Topology, strategy: Strategy, *, shots: int, prompted: bool
+    topology: Topology, strategy: Strategy, *, shots: int, prompted: bool, answers: bool
 ) -> tuple[Segment, ...]:
     """`shots` worked examples as chat turns, before the real one; none when shots is 0.
 
-    `prompted`: the model reasons in a block it writes itself, so the examples show one wherever
-    the strategy thinks. Raises ConfigError if there are not so many examples.
+    `answers`: whether they show how to answer, or how to write messages. `prompted`: the model
+    reasons in a line it writes itself, so the examples show one wherever the strategy thinks.
+    Raises ConfigError if there are not so many examples.
     """
     if shots == 0:
         return ()
@@ -52,40 +53,38 @@ def examples(
             remedy=f"shots={len(stored)}",
         )
     return tuple(
-        piece for one in stored[:shots] for piece in _example(one, topology, strategy, prompted)
+        piece
+        for one in stored[:shots]
+        for piece in _example(one, topology, strategy, prompted, answers)
     )
 
 
 def _example(
-    stored: Mapping[str, Any], topology: Topology, strategy: Strategy, prompted: bool
-) -> tuple[Segment, ...]:
-    """What the first seat reads and writes, then what the answering seat reads and answers."""
-    problem, turns = _problem(stored), stored["turns"]
-    cues = [
-        Cue(seat=topology.seats[turn["seat"]], round=number, hears=tuple(range(number)))
-        for number, turn in enumerate(turns)
-    ]
-    speeches = [
-        _speech(turn, strategy, cue, prompted) for turn, cue in zip(turns, cues, strict=True)
-    ]
-    told = [
-        heard(cue.seat.title, _message(speech, turn["fact"], strategy, cue).text, cue.round)
-        for speech, turn, cue in zip(speeches, turns, cues, strict=True)
-    ]
-    closing = stored["closing"] if prompted and strategy.answer_thinks else ""
-    first, last = cues[0].seat, cues[-1].seat
-    read = [*view(problem, first), cue_segment(first, answers=False)]
-    read_last = [*view(problem, last), *told, cue_segment(last, answers=True)]
-    return (
-        _turn(read, "user"),
-        segment("examples", speeches[0], role="assistant"),
-        _turn(read_last, "user"),
-        segment("examples", _raw(closing, f"Answer: {stored['answer']}"), role="assistant"),
-    )
+    stored: Mapping[str, Any],
+    topology: Topology,
+    strategy: Strategy,
+    prompted: bool,
+    answers: bool,
+) -> Iterator[Segment]:
+    """What each seat reads and writes in its turn; or what the last one reads and answers."""
+    problem = _problem(stored)
+    told: list[Segment] = []
+    for number, turn in enumerate(stored["turns"]):
+        cue = Cue(seat=topology.seats[turn["seat"]], round=number, hears=tuple(range(number)))
+        speech = _speech(turn, strategy, cue, prompted)
+        if not answers:
+            yield from _shown(after_examples(problem, cue, told), speech)
+        message = _message(speech, turn["fact"], strategy, cue)
+        told.append(heard(cue.seat.title, message.text, number))
+    if answers:
+        closing = stored["closing"] if prompted and strategy.answer_thinks else ""
+        answer = _raw(closing, f"Answer: {stored['answer']}")
+        yield from _shown(after_examples(problem, replace(cue, answers=True), told), answer)
 
 
-def _turn(pieces: Sequence[Segment], role: Role) -> Segment:
-    return segment("examples", "".join(piece.text for piece in pieces), role=role)
+def _shown(read: Sequence[Segment], written: str) -> tuple[Segment, Segment]:
+    asked = "".join(piece.text for piece in read)
+    return segment("examples", asked), segment("examples", written, role="assistant")
 
 
 def _problem(stored: Mapping[str, Any]) -> Problem:

@@ -15,7 +15,7 @@ from string import Template
 
 from parley.remembering import remembered
 from parley.templates import template
-from parley.types import Call, Episode, Part, Problem, Role, Seat, Segment, Turn
+from parley.types import Call, Cue, Episode, Part, Problem, Role, Seat, Segment, Turn
 
 _FOREIGN: frozenset[Part] = frozenset({"question", "evidence", "history"})
 _CONTROL_LIKE = re.compile(r"<(?=[|｜][^<>|｜\s]{1,64}[|｜]>)")
@@ -73,8 +73,20 @@ def heard(title: str, text: str, source_turn: int) -> Segment:
 
 @remembered(1024)
 def cue_segment(seat: Seat, *, answers: bool) -> Segment:
-    """The last words of a prompt: whose turn it is, and whether to write or to answer."""
+    """Whose turn it is, and whether to write or to answer."""
     return segment("cue", fill("cue_answer" if answers else "cue_speak", title=seat.title))
+
+
+def after_examples(problem: Problem, cue: Cue, told: Sequence[Segment]) -> tuple[Segment, ...]:
+    """What is read on a turn that has worked examples, or is one.
+
+    The cue opens it and the instruction stands before the examples, so that it ends in what the
+    model has to work on. To answer, that is the question: a small model that reads its messages
+    after the question repeats one of them.
+    """
+    question, *evidence = view(problem, cue.seat)
+    first, last = ((), (question,)) if cue.answers else ((question,), ())
+    return (cue_segment(cue.seat, answers=cue.answers), *first, *evidence, *told, *last)
 
 
 def own_draft(texts: Sequence[str], turn: int) -> Segment:

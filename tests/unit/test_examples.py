@@ -33,8 +33,17 @@ STRATEGIES: tuple[Strategy, ...] = (
 STORED = json.loads(template("examples_split_evidence.json"))
 
 
-def shown(strategy: Strategy, shots: int, *, prompted: bool = False) -> tuple[Segment, ...]:
-    return examples(SplitEvidence(), strategy, shots=shots, prompted=prompted)
+def shown(
+    strategy: Strategy, shots: int, *, prompted: bool = False, answers: bool | None = None
+) -> tuple[Segment, ...]:
+    """The examples of messages, those of answers, or both, one after the other."""
+    kinds = (False, True) if answers is None else (answers,)
+    topology = SplitEvidence()
+    return tuple(
+        piece
+        for kind in kinds
+        for piece in examples(topology, strategy, shots=shots, prompted=prompted, answers=kind)
+    )
 
 
 def said(strategy: Strategy, *, prompted: bool) -> list[str]:
@@ -57,18 +66,19 @@ def test_more_than_there_are_is_refused() -> None:
     with pytest.raises(ConfigError, match=f"0 to {len(STORED)}"):
         shown(Full(), len(STORED) + 1)
     table = Table(plan=())
-    assert examples(table, Full(), shots=0, prompted=False) == ()
+    assert examples(table, Full(), shots=0, prompted=False, answers=True) == ()
     with pytest.raises(ConfigError, match="0 to 0"):
-        examples(table, Full(), shots=1, prompted=False)
+        examples(table, Full(), shots=1, prompted=False, answers=True)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_fewer_shots_are_the_first_of_more(strategy: Strategy) -> None:
-    two = shown(strategy, 2)
-    assert two == shown(strategy, 4)[: len(two)]
-    assert {piece.part for piece in two} == {"examples"}
-    assert [piece.role for piece in two] == ["user", "assistant"] * 4
-    assert two == shown(strategy, 2), "the same for every seat and turn"
+    for answers, pairs in ((False, 4), (True, 2)):
+        two = shown(strategy, 2, answers=answers)
+        assert two == shown(strategy, 4, answers=answers)[: len(two)]
+        assert {piece.part for piece in two} == {"examples"}
+        assert [piece.role for piece in two] == ["user", "assistant"] * pairs
+        assert two == shown(strategy, 2, answers=answers), "the same for every seat and turn"
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -91,7 +101,7 @@ def test_reasoning_is_heard_of_full_alone(strategy: Strategy) -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_both_facts_are_heard_before_each_answer(strategy: Strategy) -> None:
     """What an answer needs must reach the answering seat in every format."""
-    asked = [p.text for p in shown(strategy, len(STORED)) if p.role == "user"][1::2]
+    asked = [p.text for p in shown(strategy, len(STORED), answers=True) if p.role == "user"]
     for one, text in zip(STORED, asked, strict=True):
         history = text[text.index("Message from") :]
         assert history.count("Message from") == 2
@@ -101,7 +111,8 @@ def test_both_facts_are_heard_before_each_answer(strategy: Strategy) -> None:
 
 def test_answers_are_written_as_they_are_asked_for() -> None:
     for prompted in (False, True):
-        answers = said(Full(), prompted=prompted)[1::2]
+        pieces = shown(Full(), len(STORED), prompted=prompted, answers=True)
+        answers = [piece.text for piece in pieces if piece.role == "assistant"]
         lines = [re.findall(r"^Answer: (.+)$", text, re.MULTILINE) for text in answers]
         assert lines == [[one["answer"]] for one in STORED]
 
