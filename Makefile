@@ -27,16 +27,17 @@ demo: $(VENV)/.run ## six strategies on a real, tiny model: table, frontier, tra
 	$(BIN)/parley run -m strategy=full,concise,conclusion,summary,artifact,pact study=$(STUDY) limit=$(LIMIT)
 
 test: $(VENV)/.dev ## all tests, slow ones too
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto -m "not slow"
+	$(BIN)/pytest -q -m slow
 
 fast: $(VENV)/.dev ## the tests that take under two minutes together
-	$(BIN)/pytest -q -m "not slow"
+	$(BIN)/pytest -q -n auto -m "not slow"
 
 check: $(VENV)/.dev ## format, lint, types, fast tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q -m "not slow"
+	$(BIN)/pytest -q -n auto -m "not slow"
 
 format: $(VENV)/.dev ## put the code in its format
 	$(BIN)/ruff format .
