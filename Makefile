@@ -33,11 +33,10 @@ test: $(VENV)/.dev ## all tests, slow ones too
 fast: $(VENV)/.dev ## the tests that take under two minutes together
 	$(BIN)/pytest -q -n auto -m "not slow"
 
-check: $(VENV)/.dev ## format, lint, types, fast tests
+check: $(VENV)/.dev ## format, lint, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n auto -m "not slow"
 
 format: $(VENV)/.dev ## put the code in its format
 	$(BIN)/ruff format .
