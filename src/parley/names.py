@@ -89,4 +89,6 @@ def _short(value: Any) -> str:
     text = (
         str(value).lower() if isinstance(value, bool) else "null" if value is None else str(value)
     )
+    if text.startswith(("/", "~", ".")):  # where a file lies on this machine names nothing
+        text = Path(text).name
     return re.sub(r"[^\w.+-]+", "_", text)[:40]
