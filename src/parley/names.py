@@ -32,6 +32,7 @@ def choice(values: Mapping[str, Any], name: str, component: Any) -> str:
         for key, before in _written(values, name).items()
         if key in values[name] and key not in {"_target_", "label", *operational}
         if plain(getattr(component, key)) != before and not str(before).startswith("${")
+        if _short(plain(getattr(component, key))) != chosen
     ]
     return f"{chosen}({','.join(changed)})" if changed else chosen
 

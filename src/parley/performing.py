@@ -32,8 +32,8 @@ def perform(
     arms: Sequence[Arm], values: Mapping[str, Any], failures: Mapping[str, Exception]
 ) -> int:
     """Runs all arms as one study (or several, by name) and prints the results. `values` are the
-    study's own settings, `failures` what kept others from becoming arms. 0 when all is complete,
-    else 1."""
+    study's own settings, `failures` what kept others from becoming arms. 0 when all is complete
+    (an overflow is an outcome), else 1: the same command does what is left."""
     console = wide_console()
     tracker = config.tracker(values)
     try:
@@ -44,7 +44,7 @@ def perform(
         raise KeyboardInterrupt from None
     finally:
         tracker.close()
-    return 1 if outcome.failures or outcome.stopped or outcome.errors else 0
+    return 1 if outcome.failures or outcome.stopped or outcome.repeatable else 0
 
 
 async def execute(

@@ -213,6 +213,7 @@ def _count(outcome: Outcome, episode: Episode) -> None:
     outcome.episodes += 1
     if episode.failure is not None:
         outcome.errors[episode.failure.error] += 1
+        outcome.repeatable += episode.failure.repeat
         outcome.examples.setdefault(episode.failure.error, episode.failure.message)
 
 

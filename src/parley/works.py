@@ -72,6 +72,8 @@ class Outcome:
     episodes: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     """Failed episodes by the class of their error."""
+    repeatable: int = 0
+    """Those among them that resuming tries again."""
     examples: dict[str, str] = field(default_factory=dict)
     """The first message of each class of errors."""
     failures: dict[str, str] = field(default_factory=dict)

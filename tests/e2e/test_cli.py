@@ -497,3 +497,15 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 0
+
+
+def test_an_overflow_is_an_outcome_and_a_broken_call_is_work_left(tmp_path: Path) -> None:
+    """What resuming would try again makes the command fail; what it would not, does not."""
+    overflown = parley("run", *FAST, "model.context=64", "max_error_rate=1", "limit=2", at=tmp_path)
+    assert overflown.code == 0, overflown.said
+    assert "2 x ContextOverflow" in overflown.err
+    broken = parley(
+        "run", *FAST, "engine.fail_every=3", "max_error_rate=1", "limit=3", "study=b", at=tmp_path
+    )
+    assert broken.code == 1, broken.said
+    assert "x TransportError" in broken.err

@@ -414,4 +414,5 @@ def test_local_copies_are_found_by_the_benchmarks_name(tmp_path: Path) -> None:
 def test_a_model_in_a_folder_is_named_by_the_folder_alone() -> None:
     named = arm("model=qwen3-8b", "model.name=/home/someone/models/mine-8b").choices["model"]
     assert named == "qwen3-8b(name=mine-8b)"
+    assert arm("model=qwen3-8b", "model.name=/models/qwen3-8b").choices["model"] == "qwen3-8b"
     assert arm("model=qwen3-8b", "model.name=Qwen/Other").choices["model"].endswith("Qwen_Other)")  # type: ignore[union-attr]

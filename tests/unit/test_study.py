@@ -308,10 +308,11 @@ async def test_transport_failures_are_repeated_and_outcomes_are_not(tmp_path: Pa
     def fail(number: int) -> Exception | None:
         return TransportError("reset") if number in (3, 9) else None
 
-    await run([arm(engine=Watched(fail=fail, concurrency=1))], tmp_path)
-    assert sum(1 for row in rows(tmp_path) if row["failure"]) == 2
+    failed = await run([arm(engine=Watched(fail=fail, concurrency=1))], tmp_path)
+    assert sum(1 for row in rows(tmp_path) if row["failure"]) == failed.repeatable == 2
     small = replace(arm().model, context=64)  # nothing fits: an outcome
-    await run([arm("small", model=small)], tmp_path, max_error_rate=1.0)
+    overflown = await run([arm("small", model=small)], tmp_path, max_error_rate=1.0)
+    assert (overflown.errors, overflown.repeatable) == ({"ContextOverflow": 10}, 0)
     assert {row["failure"]["error"] for row in rows(tmp_path, "small")} == {"ContextOverflow"}
     assert status(tmp_path, "small") == "finished"
 
