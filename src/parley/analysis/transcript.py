@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from parley.grading.options import letters
 from parley.metrics import FATES, PARTS, episode_row, turn_rows
 
 if TYPE_CHECKING:
@@ -49,9 +50,14 @@ def _head(episode: Record, width: int, full: bool) -> Iterator[RenderableType]:
     from rich.text import Text
 
     number = f" · sample {episode['sample']}" if episode["sample"] else ""
-    name = inert(f"{episode['problem']}{number} · {episode['kind']} · {episode['arm']}")
+    named = (f"{episode['problem']}{number}", episode["kind"], episode["arm"])
+    name = inert(" · ".join(filter(None, named)))
     yield Rule(Text(name, style="bold"), align="left")
     yield _field("question", episode["question"], width)
+    if episode["options"]:
+        marks = letters(len(episode["options"]))
+        lines = (f"{mark}. {text}" for mark, text in zip(marks, episode["options"], strict=True))
+        yield _field("options", "\n".join(lines), width)
     yield _field("gold", " | ".join(episode["answers"]), width)
     if full:
         for title, text in _evidence(episode):

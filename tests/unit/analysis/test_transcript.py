@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -44,6 +46,13 @@ def test_a_conversation_reads_from_question_to_score() -> None:
     ]
     places = [text.index(words) for words in order]
     assert places == sorted(places)
+
+
+def test_options_are_shown_with_their_letters() -> None:
+    text = _rendered(replace(episode(), kind="", options=("gills", "[b]lungs[/b]")))
+    options = text[text.index("options:") : text.index("gold:")]
+    assert re.sub(r"\s+", " ", options).strip() == "options: A. gills B. [b]lungs[/b]"
+    assert " ·  · " not in text
 
 
 def test_tokens_of_a_turn_are_given_by_part() -> None:
