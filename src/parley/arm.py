@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,9 @@ from parley.types import Episode, Problem, Sampling
 Opening = Callable[[Problem, int], Episode]
 """The recorded turns that an episode of a problem and sample begins with. Raises DataError where
 there are none."""
+
+PLAIN = "identity"
+"""The channel that goes without saying."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,21 +62,26 @@ class Arm:
     fingerprint: str = field(init=False)
     """Eight hex digits of everything that affects outputs."""
     name: str = field(init=False)
-    """The arm's folder: its readable choices and its fingerprint."""
+    """The arm's folder: its readable choices, the channel unless it is plain, its fingerprint."""
 
     def __post_init__(self) -> None:
         mark = fingerprint(self.identity)
-        readable = [
-            str(self.choices[key]) for key in ("benchmark", "topology", "strategy", "model")
-        ]
+        channel = self.choices.get("channel", PLAIN)
+        parts = ("benchmark", "topology", "strategy", *(["channel"] * (channel != PLAIN)), "model")
+        readable = [str(self.choices[key]) for key in parts]
         readable += [f"budget={self.choices['budget']}"] if "budget" in self.choices else []
         object.__setattr__(self, "fingerprint", mark)
-        object.__setattr__(self, "name", self.folder_name or "-".join([*readable, mark]))
+        object.__setattr__(self, "name", self.folder_name or _folder([*readable, mark]))
 
     @property
     def waits(self) -> bool:
         """Whether another arm of the study has to be finished first."""
         return bool(self.needs or self.budget)
+
+
+def _folder(parts: Sequence[str]) -> str:
+    """A name that no shell needs in quotes: `pact(fields=Result)` is `pact+fields=Result`."""
+    return "-".join(parts).replace("(", "+").replace(")", "")
 
 
 def with_data(arm: Arm, source: str) -> Arm:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -95,8 +96,15 @@ def test_an_arm_is_named_by_its_choices() -> None:
         "answer": "short",
     }
     assert made.name == f"fictional-split_evidence-pact-qwen3-8b-{made.fingerprint}"
-    assert len(made.fingerprint) == 8
-    int(made.fingerprint, 16)
+
+
+def test_a_folder_tells_its_channel_and_needs_no_quotes() -> None:
+    heard = arm("strategy=pact", "strategy.fields=[State,Result]", "channel=no_message")
+    parts = "fictional-split_evidence-pact+fields=State+Result-no_message-smollm2-135m"
+    assert heard.name == f"{parts}-{heard.fingerprint}"
+    assert shlex.quote(heard.name) == heard.name
+    assert len(heard.fingerprint) == 8
+    int(heard.fingerprint, 16)
 
 
 @pytest.mark.parametrize(
