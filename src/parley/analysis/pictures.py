@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from parley.analysis import budget_areas, flow_plots, frontier, scale, token_bars
 from parley.analysis.comparing import compare_study
 from parley.analysis.costs import Cost
+from parley.analysis.digest import Index
 from parley.analysis.flow import Flow, flow, summed
 from parley.analysis.frames import Frames, plain_rows
 from parley.analysis.latex import to_latex
@@ -58,8 +59,8 @@ def draw(frames: Frames, table: pd.DataFrame, folder: Path, choice: Choice) -> D
     models. Raises StoreError, and ConfigError at a metric no arm has."""
     usual = place(frames, table)
     chosen = place(frames, table, metric=choice.metric, cost=choice.cost) if choice.stem else usual
-    folders = {(arm["study"], arm["arm"]): Path(arm["folder"]) for arm in frames.arm_rows()}
-    flows = [_flow(folders[row["study"], row["arm"]]) for row in plain_rows(table)]
+    folders = {(arm["study"], arm["arm"]): arm["folder"] for arm in frames.arm_rows()}
+    flows = [_flow(frames, folders[row["study"], row["arm"]]) for row in plain_rows(table)]
     looks = (SCREEN, PRINT) if choice.printed else (SCREEN,)
     files: list[Path] = []
     for look in looks:
@@ -92,9 +93,9 @@ def _tokens(table: pd.DataFrame, flows: list[Flow], folder: Path, look: Look) ->
     yield from save(flow_plots.growth(flows, rows, look=look), folder / "growth")
 
 
-def _flow(folder: Path) -> Flow:
+def _flow(frames: Frames, folder: str) -> Flow:
     """An arm's flow, empty where its records cannot be read (which the notes then say)."""
     try:
-        return flow(folder)
+        return flow(Path(folder), starts=frames.indices.get(folder, Index()).starts)
     except (StoreError, OSError, KeyError, TypeError, AttributeError):
         return summed(())

@@ -1,0 +1,142 @@
+"""Digests of large arms, kept beside their records (`.cache/digest.json`) so that the next report
+does not read the records again.
+
+A cache is used only for what it was made of: the same settings and code, and records and later
+scores of the same size, date, first and last bytes. Records that only grew are read from where
+they had ended. A cache that cannot be read or written is as good as none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import fields
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from parley.analysis.digest import Digest, Index, digested
+from parley.analysis.page.flows import Flow
+from parley.analysis.rescored import SCORES
+from parley.errors import StoreError
+from parley.store.archive import EPISODES
+from parley.store.lines import write_atomic
+from parley.types import VERSION
+
+FOLDER, NAME = ".cache", "digest.json"
+LEAST = 1_000_000
+"""Bytes of records from which a cache is worth its file: fewer are read in a few milliseconds."""
+ENDS = 65_536
+"""Bytes at either end of a file that are compared, beside its size and date."""
+SHAPED_BY = (
+    *("metrics.py", "grading/answers.py", "grading/voting.py"),
+    *("analysis/cache.py", "analysis/digest.py", "analysis/rescored.py", "analysis/page/flows.py"),
+)
+"""Code that a digest's content depends on: a change of it makes every cache worthless."""
+Stamp = dict[str, Any]
+
+
+def digest(folder: Path, metrics: Sequence[str], *, votes: bool, least: int = LEAST) -> Digest:
+    """The arm's digest, from the cache where there is a good one; else read, and then kept where
+    the records have at least so many bytes."""
+    records = _stamp(folder / EPISODES)
+    if records is None or records["size"] < least:
+        return _read(folder, metrics, votes)
+    settings = {
+        **{"version": VERSION, "code": _code(), "metrics": list(metrics), "votes": votes},
+        "scores": _stamp(folder / SCORES),
+    }
+    path = folder / FOLDER / NAME
+    held = _held(path, settings)
+    if held and held[0] == records:
+        return held[1]
+    fresh = None
+    if held and held[1].end and _grown(folder / EPISODES, held[0], records):
+        fresh = digested(folder, metrics, votes=votes, after=held[1])
+    fresh = fresh or _read(folder, metrics, votes)
+    if not fresh.fault:
+        _keep(path, {"settings": settings, "records": records, **_plain(fresh)})
+    return fresh
+
+
+def _read(folder: Path, metrics: Sequence[str], votes: bool) -> Digest:
+    found = digested(folder, metrics, votes=votes)
+    assert found is not None  # only a reading that goes on can be refused
+    return found
+
+
+def _stamp(path: Path, size: int | None = None) -> Stamp | None:
+    """What tells this file from another, as far as `size` bytes; None where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            state = os.fstat(file.fileno())
+            size = state.st_size if size is None else size
+            sample = file.read(min(ENDS, size))
+            file.seek(max(0, size - ENDS))
+            sample += file.read(min(ENDS, size))
+    except OSError:
+        return None
+    ends = hashlib.sha256(sample).hexdigest()
+    return {"size": size, "date": state.st_mtime_ns, "file": state.st_ino, "ends": ends}
+
+
+def _grown(path: Path, before: Stamp, now: Stamp) -> bool:
+    """Whether the same file has only become longer, as far as its ends tell."""
+    if now["size"] <= before["size"] or now["file"] != before["file"]:
+        return False
+    again = _stamp(path, before["size"])
+    return again is not None and again["ends"] == before["ends"]
+
+
+@cache
+def _code() -> str:
+    package = files("parley")
+    return hashlib.sha256(b"".join(package.joinpath(n).read_bytes() for n in SHAPED_BY)).hexdigest()
+
+
+def _plain(made: Digest) -> dict[str, Any]:
+    index = {item.name: getattr(made.index, item.name) for item in fields(Index)}
+    return {
+        "columns": made.columns,
+        "index": {**index, "flow": made.index.flow.plain()},
+        "strange": made.strange,
+        "end": made.end,
+    }
+
+
+def _keep(path: Path, content: dict[str, Any]) -> None:
+    """Whole numbers past 64 bits have no place in it: then nothing is kept."""
+    with suppress(StoreError, OSError, orjson.JSONEncodeError):
+        path.parent.mkdir(exist_ok=True)
+        write_atomic(path, orjson.dumps(content))
+
+
+def _held(path: Path, settings: Stamp) -> tuple[Stamp, Digest] | None:
+    """The records' stamp and their digest; None where there is none of these settings."""
+    try:
+        read = orjson.loads(path.read_bytes())
+        if read["settings"] != settings:
+            return None
+        index = {**read["index"], "flow": Flow.of(read["index"]["flow"])}
+        made = Digest(
+            columns=read["columns"],
+            index=Index(**index),
+            strange=tuple((problem, sample) for problem, sample in read["strange"]),
+            strangers=len(read["strange"]),
+            end=read["end"],
+        )
+        return (read["records"], made) if _even(made) else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _even(made: Digest) -> bool:
+    """Whether all columns are of one length."""
+    index = made.index
+    lists = (index.problems, index.starts, index.questions, index.golds, *made.columns.values())
+    return len({len(values) for values in lists}) == 1
