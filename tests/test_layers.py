@@ -29,7 +29,7 @@ arm components choosing calls composing episode rehearsal
 progress provenance reuse tracking.rows tracking.wandb_run tracking upload
 donors budgets replays works study
 analysis.naming analysis.publications analysis.caveats
-analysis.placing analysis.samples analysis.stats analysis.paired analysis.fronts
+analysis.placing analysis.samples analysis.resampling analysis.stats analysis.paired analysis.fronts
 analysis.costs analysis.rescored analysis.style analysis.token_bars analysis.frontier
 analysis.transcript analysis.page.flows analysis.digest analysis.cache
 analysis.frames analysis.placed analysis.budget_areas analysis.scale analysis.flow
