@@ -3,7 +3,8 @@ does not read the records again.
 
 A cache is used only for what it was made of: the same settings and code, and records and later
 scores of the same size, date, first and last bytes. Records that only grew are read from where
-they had ended. A cache that cannot be read or written is as good as none.
+they had ended. A cache that cannot be read or written is as good as none. Of two processes that
+write one, each writes a whole file, and the last one's stays.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +33,6 @@ LEAST = 1_000_000
 """Bytes of records from which a cache is worth its file: fewer are read in a few milliseconds."""
 ENDS = 65_536
 """Bytes at either end of a file that are compared, beside its size and date."""
-SHAPED_BY = (
-    *("metrics.py", "grading/answers.py", "grading/voting.py"),
-    *("analysis/cache.py", "analysis/digest.py", "analysis/rescored.py", "analysis/page/flows.py"),
-)
-"""Code that a digest's content depends on: a change of it makes every cache worthless."""
 Stamp = dict[str, Any]
 
 
@@ -95,8 +90,12 @@ def _grown(path: Path, before: Stamp, now: Stamp) -> bool:
 
 @cache
 def _code() -> str:
-    package = files("parley")
-    return hashlib.sha256(b"".join(package.joinpath(n).read_bytes() for n in SHAPED_BY)).hexdigest()
+    """All of Parley's own code: a digest depends on much of it, and is soon made again."""
+    made = hashlib.sha256()
+    package = Path(__file__).parents[1]
+    for path in sorted(package.rglob("*.py")):
+        made.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return made.hexdigest()
 
 
 def _plain(made: Digest) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class _Sums:
 
 def flow(folder: Path, most: int = MOST, *, starts: Sequence[int] | None = None) -> Flow:
     """Reads an arm's records, its first `most` episodes. Where `starts` says in which places of
-    the file they begin (`Frames.indices`), nothing else is read. Raises StoreError or OSError."""
+    the file they begin (`Frames.starts`), nothing else is read. Raises StoreError or OSError."""
     return summed(islice(scored_rows(folder, starts), most))
 
 

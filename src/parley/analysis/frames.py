@@ -62,6 +62,11 @@ class Frames:
         """The arms as plain values, None where there is none."""
         return plain_rows(self.arms)
 
+    def starts(self, folder: str) -> Sequence[int] | None:
+        """Where the lines of an arm's episodes begin; None where that is not known."""
+        index = self.indices.get(folder)
+        return tuple(index.starts) if index else None
+
     def turns(self) -> pd.DataFrame:
         """One row per turn; read from the records anew. Raises StoreError or OSError where they
         have become unreadable since."""
@@ -74,8 +79,8 @@ class Frames:
     def _read(self, rows: Callable[[Mapping[str, Any]], Iterable[Row]]) -> pd.DataFrame:
         found = []
         for arm in self.arm_rows():
-            starts = self.indices.get(arm["folder"], Index()).starts
-            episodes = scored_rows(Path(arm["folder"]), starts) if starts else ()
+            starts = self.starts(arm["folder"])
+            episodes = scored_rows(Path(arm["folder"]), starts) if starts != () else ()
             made = list(_all_rows(episodes, rows))
             names = dict.fromkeys(name for row in made for name in row)
             columns = {name: [row.get(name) for row in made] for name in names}
@@ -83,15 +88,21 @@ class Frames:
         return _framed(found)
 
 
-def load(path: Path, *, least: int = LEAST) -> Frames:
+def silent(text: str) -> None:
+    """Tells nobody what is being done."""
+
+
+def load(path: Path, *, least: int = LEAST, tell: Callable[[str], None] = silent) -> Frames:
     """All arms at or below `path`: an arm, a study, or a folder of studies. What was read of an
-    arm whose records have at least so many bytes is kept beside them (`analysis.cache`)."""
+    arm whose records have at least `least` bytes is kept beside them (`analysis.cache`). `tell`
+    hears which arm is being read."""
     arms: list[Row] = []
     episodes: list[Columns] = []
     indices: dict[str, Index] = {}
     folders = arm_folders(path)
     faults = [_half_written(folder) for folder in leftovers(path, folders)]
-    for folder in folders:
+    for number, folder in enumerate(folders, 1):
+        tell(f"reading arm {number} of {len(folders)}: {folder.name}")
         try:
             manifest = read_manifest(folder)
         except StoreError as error:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from parley.analysis import budget_areas, flow_plots, frontier, scale, token_bars
 from parley.analysis.comparing import compare_study
 from parley.analysis.costs import Cost
-from parley.analysis.digest import Index
 from parley.analysis.flow import Flow, flow, summed
 from parley.analysis.frames import Frames, plain_rows
 from parley.analysis.latex import to_latex
@@ -96,6 +95,6 @@ def _tokens(table: pd.DataFrame, flows: list[Flow], folder: Path, look: Look) ->
 def _flow(frames: Frames, folder: str) -> Flow:
     """An arm's flow, empty where its records cannot be read (which the notes then say)."""
     try:
-        return flow(Path(folder), starts=frames.indices.get(folder, Index()).starts)
+        return flow(Path(folder), starts=frames.starts(folder))
     except (StoreError, OSError, KeyError, TypeError, AttributeError):
         return summed(())
