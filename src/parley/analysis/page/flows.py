@@ -58,7 +58,7 @@ class Flow:
 
     @classmethod
     def of(cls, plain: Record) -> Flow:
-        """The sums that `plain` gave. Raises ValueError, KeyError or TypeError at others."""
+        """The sums that `plain` gave."""
         made = cls(episodes=plain["episodes"])
         for turn, title, sums in plain["turns"]:
             made.turns[turn, title] = defaultdict(int, sums)
