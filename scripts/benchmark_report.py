@@ -48,7 +48,7 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         place = given.keep or Path(home)
-        study = given.folder or make(place, given.episodes // len(STRATEGIES), given.words)
+        study = given.folder or make(place, -(-given.episodes // len(STRATEGIES)), given.words)
         read = sum((arm / EPISODES).stat().st_size for arm in find_arms(study))
         print(f"records: {read / 1e6:,.0f} MB in {len(find_arms(study))} arms")
         for arm in find_arms(study):
