@@ -29,13 +29,14 @@ arm components choosing calls composing episode rehearsal
 progress provenance reuse tracking.rows tracking.wandb_run tracking upload
 donors budgets replays works study
 analysis.naming analysis.publications analysis.caveats
-analysis.placing analysis.samples analysis.stats analysis.paired analysis.fronts
+analysis.placing analysis.samples analysis.resampling analysis.stats analysis.paired analysis.fronts
 analysis.costs analysis.rescored analysis.style analysis.token_bars analysis.frontier
+analysis.transcript analysis.page.flows analysis.digest analysis.cache
 analysis.frames analysis.placed analysis.budget_areas analysis.scale analysis.flow
 analysis.flow_plots analysis.selecting analysis.comparing analysis.arm_rows analysis.tables
 analysis.terminal analysis.compared analysis.latex analysis.notes analysis.plots
-analysis.pictures analysis.transcript analysis.listing analysis.against analysis.against_tables
-analysis.page.scores analysis.page.overview analysis.page.flows analysis.page.transcripts
+analysis.pictures analysis.listing analysis.against analysis.against_tables
+analysis.page.scores analysis.page.overview analysis.page.transcripts
 analysis.page.document analysis.report
 names building explaining config console performing commands.* cli
 """.split()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from parley.analysis.frames import CHOICES
 from parley.analysis.samples import average_at_k, majority_at_k, pass_at_k
-from parley.analysis.stats import by_problem, interval, lone
+from parley.analysis.stats import Interval, by_problem
 from parley.metrics import FATES, PARTS, STATUSES
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ TEXTS = ("study", "arm", "label", *CHOICES, "fingerprint", "run", "metric")
 Row = dict[str, Any]
 
 
-def arm_row(arm: Row, episodes: pd.DataFrame | None) -> Row:
-    """The arm's choices, scores, tokens and conduct; only counts where it has no episode."""
+def arm_row(arm: Row, episodes: pd.DataFrame | None, known: Sequence[Interval] = ()) -> Row:
+    """The arm's choices, scores, tokens and conduct; only counts where it has no episode. `known`
+    are the intervals of what `uncertain` named."""
     samples = arm["planned_samples"]
     row = {
         **arm,
@@ -46,9 +47,7 @@ def arm_row(arm: Row, episodes: pd.DataFrame | None) -> Row:
         return row
     metric = arm["metric"]
     names = dict.fromkeys((*METRICS, *arm["metrics"].split()))
-    values = by_problem(episodes, metric)
-    score = lone(values, metric, single=len(values) == len(episodes))
-    tokens = interval(by_problem(episodes, "tokens_total"))
+    score, tokens = known
     return {
         **row,
         "n": score.n,
@@ -64,6 +63,13 @@ def arm_row(arm: Row, episodes: pd.DataFrame | None) -> Row:
         "tokens_granted": _mean(episodes, "tokens_granted"),
         **_conduct(episodes),
     }
+
+
+def uncertain(arm: Row, episodes: pd.DataFrame) -> list[tuple[list[float], str, bool]]:
+    """What of an arm has an interval, its headline score and its tokens, for `stats.lones`."""
+    values = by_problem(episodes, arm["metric"])
+    tokens = by_problem(episodes, "tokens_total")
+    return [(values, arm["metric"], len(values) == len(episodes)), (tokens, "tokens_total", False)]
 
 
 def columns(rows: Iterable[Row]) -> list[str]:

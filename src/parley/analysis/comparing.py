@@ -16,7 +16,7 @@ from parley.analysis.frames import Frames, tidy
 from parley.analysis.naming import facets, shortest
 from parley.analysis.paired import ALPHA, Saving, compare, saving
 from parley.analysis.selecting import differences, find, matched, only
-from parley.analysis.stats import Interval, holm, interval, lone, per_problem
+from parley.analysis.stats import Interval, holm, lones, per_problem
 from parley.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -196,19 +196,22 @@ def _compared(
         study=", ".join(dict.fromkeys(str(arm.row["study"]) for arm in arms)),
         metrics=tuple(metrics),
         cost=cost,
-        arms=tuple(_alone(arm, seed) for arm in arms),
+        arms=tuple(_alone(arms, seed)),
         pairs=tuple(rows),
         notes=tuple(dict.fromkeys(notes)),
     )
 
 
-def _alone(arm: _Arm, seed: int) -> Row:
-    scores = list(arm.score.values())
-    score = lone(scores, str(arm.row["metric"]), single=arm.single, seed=seed)
-    cost = interval(list(arm.cost.values()), seed=seed)
-    row = {name: arm.row[name] for name in ("arm", "benchmark", "model")} | {"label": arm.label}
-    row |= {"n": score.n, "errors": arm.errors, "method": score.method}
-    return {**row, **_bounds("score", score), **_bounds("cost", cost)}
+def _alone(arms: Sequence[_Arm], seed: int) -> Iterator[Row]:
+    asked: list[tuple[list[float], str, bool]] = []
+    for arm in arms:
+        asked.append((list(arm.score.values()), str(arm.row["metric"]), arm.single))
+        asked.append((list(arm.cost.values()), "cost", False))
+    found = iter(lones(asked, seed=seed))
+    for arm, score, cost in zip(arms, found, found, strict=True):
+        row = {name: arm.row[name] for name in ("arm", "benchmark", "model")}
+        row |= {"label": arm.label, "n": score.n, "errors": arm.errors, "method": score.method}
+        yield {**row, **_bounds("score", score), **_bounds("cost", cost)}
 
 
 def _pair(one: _Arm, two: _Arm, cost: Cost, alpha: float, seed: int) -> Row:

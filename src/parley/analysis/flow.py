@@ -3,7 +3,7 @@ how much of it a prefix cache served and could have served."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from pathlib import Path
@@ -58,9 +58,10 @@ class _Sums:
     seen: set[int] = field(default_factory=set)
 
 
-def flow(folder: Path, most: int = MOST) -> Flow:
-    """Reads an arm's records, its first `most` episodes. Raises StoreError or OSError."""
-    return summed(islice(scored_rows(folder), most))
+def flow(folder: Path, most: int = MOST, *, starts: Sequence[int] | None = None) -> Flow:
+    """Reads an arm's records, its first `most` episodes. Where `starts` says in which places of
+    the file they begin (`Frames.starts`), nothing else is read. Raises StoreError or OSError."""
+    return summed(islice(scored_rows(folder, starts), most))
 
 
 def summed(episodes: Iterable[Record]) -> Flow:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parley.analysis.cache import LEAST, digest
+from parley.analysis.digest import STRANGE, Digest, Index
 from parley.analysis.rescored import scored_rows
 from parley.errors import StoreError
-from parley.grading.answers import stated_answer
-from parley.grading.voting import comparable
-from parley.metrics import edge_rows, episode_row, turn_rows
+from parley.metrics import edge_rows, turn_rows
 from parley.store import Manifest, find_arms, read_manifest
 from parley.store.archive import EPISODES
 
@@ -41,6 +42,7 @@ CHOICES = (
 KEY = ("folder", "study", "arm")
 FILES = ("manifest.json", "episodes.jsonl", "config.yaml")
 Row = Mapping[str, object]
+Columns = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +55,21 @@ class Frames:
     """One row per (problem, sample), as `parley.metrics.episode_row` gives it."""
     faults: tuple[str, ...] = ()
     """What could not be read, in sentences for a reader."""
+    indices: Mapping[str, Index] = field(default_factory=dict)
+    """By arm's folder: where each episode's line begins, and how it is listed."""
 
     def arm_rows(self) -> list[dict[str, Any]]:
         """The arms as plain values, None where there is none."""
         return plain_rows(self.arms)
 
+    def starts(self, folder: str) -> Sequence[int] | None:
+        """Where the lines of an arm's episodes begin; None where that is not known."""
+        index = self.indices.get(folder)
+        return tuple(index.starts) if index else None
+
     def turns(self) -> pd.DataFrame:
-        """One row per turn; read from the records anew."""
+        """One row per turn; read from the records anew. Raises StoreError or OSError where they
+        have become unreadable since."""
         return self._read(turn_rows)
 
     def edges(self) -> pd.DataFrame:
@@ -67,21 +77,32 @@ class Frames:
         return self._read(edge_rows)
 
     def _read(self, rows: Callable[[Mapping[str, Any]], Iterable[Row]]) -> pd.DataFrame:
-        found: list[Row] = []
+        found = []
         for arm in self.arm_rows():
-            key = {name: arm[name] for name in KEY}
-            episodes, _, _ = _episodes(Path(arm["folder"]), rows)
-            found.extend({**key, **row} for row in episodes)
-        return tidy(found)
+            starts = self.starts(arm["folder"])
+            episodes = scored_rows(Path(arm["folder"]), starts) if starts != () else ()
+            made = list(_all_rows(episodes, rows))
+            names = dict.fromkeys(name for row in made for name in row)
+            columns = {name: [row.get(name) for row in made] for name in names}
+            found.append(_of_arm(arm, columns, len(made)))
+        return _framed(found)
 
 
-def load(path: Path) -> Frames:
-    """All arms at or below `path`: an arm, a study, or a folder of studies."""
+def silent(text: str) -> None:
+    """Tells nobody what is being done."""
+
+
+def load(path: Path, *, least: int = LEAST, tell: Callable[[str], None] = silent) -> Frames:
+    """All arms at or below `path`: an arm, a study, or a folder of studies. What was read of an
+    arm whose records have at least `least` bytes is kept beside them (`analysis.cache`). `tell`
+    hears which arm is being read."""
     arms: list[Row] = []
-    episodes: list[Row] = []
+    episodes: list[Columns] = []
+    indices: dict[str, Index] = {}
     folders = arm_folders(path)
     faults = [_half_written(folder) for folder in leftovers(path, folders)]
-    for folder in folders:
+    for number, folder in enumerate(folders, 1):
+        tell(f"reading arm {number} of {len(folders)}: {folder.name}")
         try:
             manifest = read_manifest(folder)
         except StoreError as error:
@@ -89,20 +110,23 @@ def load(path: Path) -> Frames:
             continue
         metrics = (manifest.metric, *manifest.metrics)
         several = manifest.planned.get("samples", 1) > 1
-        rows, unreadable, fault = _episodes(folder, _one_row(metrics, votes=several))
-        if fault:
+        read = _digest(folder, metrics, several, least)
+        if fault := _fault(read):
             faults.append(f"{folder.name}: {fault}")
         arm = _arm(folder, manifest)
-        key = {name: arm[name] for name in KEY}
+        problems = read.index.problems
         counts = {
-            "missing": _missing(manifest, rows),
-            "unreadable": unreadable,
-            "unread": bool(fault) and not rows,
-            "rescored": sum(bool(row["rescored"]) for row in rows),
+            "missing": _missing(manifest, problems),
+            "unreadable": read.strangers,
+            "unread": bool(fault) and not problems,
+            "rescored": sum(map(bool, read.columns.get("rescored", ()))),
         }
         arms.append({**arm, **counts})
-        episodes.extend({**key, **row} for row in rows)
-    return Frames(arms=tidy(arms), episodes=tidy(episodes), faults=tuple(faults))
+        episodes.append(_of_arm(arm, read.columns, len(problems)))
+        indices[str(folder)] = read.index
+    return Frames(
+        arms=tidy(arms), episodes=_framed(episodes), faults=tuple(faults), indices=indices
+    )
 
 
 def arm_folders(path: Path) -> list[Path]:
@@ -129,6 +153,28 @@ def tidy(rows: Sequence[Row]) -> pd.DataFrame:
 
     names = dict.fromkeys(name for row in rows for name in row)
     return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in names})
+
+
+def _of_arm(arm: Row, columns: Columns, size: int) -> Columns:
+    """Columns with what joins them to the arm; none where there is no row."""
+    return {**{name: [arm[name]] * size for name in KEY}, **columns} if size else {}
+
+
+def _framed(parts: Sequence[Columns]) -> pd.DataFrame:
+    """One frame of the columns of several arms, which may lack some of them."""
+    import pandas as pd
+
+    sizes = [len(next(iter(part.values()), ())) for part in parts]
+    names = dict.fromkeys(name for part in parts for name in part)
+
+    def whole(name: str) -> list[Any]:
+        return [
+            value
+            for part, size in zip(parts, sizes, strict=True)
+            for value in part.get(name, [None] * size)
+        ]
+
+    return pd.DataFrame({name: _column(whole(name)) for name in names})
 
 
 def _column(values: list[Any]) -> pd.Series:
@@ -164,57 +210,34 @@ def _arm(folder: Path, manifest: Manifest) -> dict[str, object]:
     }
 
 
-def _missing(manifest: Manifest, rows: Sequence[Row]) -> int:
+def _missing(manifest: Manifest, found: Sequence[str]) -> int:
     """Planned episodes of which there is no record. More problems than planned are no surplus:
     an earlier run of the same arm may have had a higher limit."""
     problems, samples = manifest.planned.get("problems", 0), manifest.planned.get("samples", 1)
-    found = Counter(row["problem"] for row in rows)
-    held = sum(min(count, samples) for _, count in found.most_common(problems))
+    counts = Counter(found)
+    held = sum(min(count, samples) for _, count in counts.most_common(problems))
     return problems * samples - held
 
 
-def _one_row(
-    metrics: Sequence[str], *, votes: bool
-) -> Callable[[Mapping[str, Any]], Iterable[Row]]:
-    """An episode's row, with its `vote` where several samples of a problem may vote."""
-    return lambda episode: (
-        {
-            **episode_row(episode, metrics=metrics),
-            "vote": _vote(episode) if votes else None,
-        },
-    )
-
-
-def _vote(episode: Mapping[str, Any]) -> str | None:
-    """The episode's vote by the rule of `parley.grading.voting`, in the grader's words where it
-    read one: an option's letter for its text."""
-    answer, score = episode["answer"], episode["score"]
-    if not answer or not score:
-        return None
-    stated = stated_answer(answer["text"], truncated=answer["truncated"])
-    return comparable(score["extracted"] or stated) if stated else None
-
-
-def _episodes(
-    folder: Path, rows: Callable[[Mapping[str, Any]], Iterable[Row]]
-) -> tuple[list[Row], int, str]:
-    """Rows of an arm's episodes, how many lines were of no known shape, and what to say of it."""
-    found: list[Row] = []
-    strange = 0
+def _digest(folder: Path, metrics: Sequence[str], votes: bool, least: int) -> Digest:
     if not (folder / EPISODES).exists():
-        return [], 0, f"it holds no {EPISODES}."
-    try:
-        for episode in scored_rows(folder):
-            try:
-                found.extend(list(rows(episode)))
-            except (KeyError, TypeError, AttributeError):
-                strange += 1
-    except (StoreError, OSError) as error:
-        what = error.what if isinstance(error, StoreError) else str(error)
-        return [], strange, f"its records cannot be read: {what}"
-    if strange:
-        return found, strange, f"episodes of a shape this version does not know: {strange}."
-    return found, 0, ""
+        return Digest(fault=f"it holds no {EPISODES}.")
+    return digest(folder, metrics, votes=votes, least=least)
+
+
+def _fault(read: Digest) -> str:
+    """What to say of what could not be read."""
+    if read.fault or not read.strangers:
+        return read.fault
+    return f"episodes of a shape this version does not know: {read.strangers}."
+
+
+def _all_rows(
+    episodes: Iterable[Mapping[str, Any]], rows: Callable[[Mapping[str, Any]], Iterable[Row]]
+) -> Iterator[Row]:
+    for episode in episodes:
+        with suppress(*STRANGE):
+            yield from list(rows(episode))
 
 
 def leftovers(path: Path, known: Sequence[Path]) -> Iterator[Path]:

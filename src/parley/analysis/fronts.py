@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from parley.analysis.stats import CELLS, CONFIDENCE, Interval
+from parley.analysis.resampling import means
+from parley.analysis.stats import CONFIDENCE, Interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,22 +68,16 @@ def draw(
     score, cost = score.copy(), cost.copy()
     if n:
         score[missing], cost[missing] = math.nan, math.nan
-    random = np.random.default_rng(seed)
-    drawn: list[tuple[Matrix, Matrix]] = []
-    left = draws if n > 1 else 0
-    while left:
-        size = min(left, max(1, CELLS // n))
-        weights = random.multinomial(n, np.full(n, 1 / n), size=size) / n
-        drawn.append((weights @ score.T, weights @ cost.T))
-        left -= size
     arms = len(score)
-    none = np.empty((0, arms))
+    drawn = np.empty((0, 2 * arms))
+    if n > 1:
+        drawn = means(np.vstack([score, cost]).T, seed=seed, draws=draws)
     return Draws(
         n=n,
         score=[math.fsum(row) / n if n else math.nan for row in score],
         cost=[math.fsum(row) / n if n else math.nan for row in cost],
-        scores=np.concatenate([one for one, _ in drawn]) if drawn else none,
-        costs=np.concatenate([two for _, two in drawn]) if drawn else none,
+        scores=drawn[:, :arms],
+        costs=drawn[:, arms:],
     )
 
 

@@ -58,8 +58,8 @@ def draw(frames: Frames, table: pd.DataFrame, folder: Path, choice: Choice) -> D
     models. Raises StoreError, and ConfigError at a metric no arm has."""
     usual = place(frames, table)
     chosen = place(frames, table, metric=choice.metric, cost=choice.cost) if choice.stem else usual
-    folders = {(arm["study"], arm["arm"]): Path(arm["folder"]) for arm in frames.arm_rows()}
-    flows = [_flow(folders[row["study"], row["arm"]]) for row in plain_rows(table)]
+    folders = {(arm["study"], arm["arm"]): arm["folder"] for arm in frames.arm_rows()}
+    flows = [_flow(frames, folders[row["study"], row["arm"]]) for row in plain_rows(table)]
     looks = (SCREEN, PRINT) if choice.printed else (SCREEN,)
     files: list[Path] = []
     for look in looks:
@@ -92,9 +92,9 @@ def _tokens(table: pd.DataFrame, flows: list[Flow], folder: Path, look: Look) ->
     yield from save(flow_plots.growth(flows, rows, look=look), folder / "growth")
 
 
-def _flow(folder: Path) -> Flow:
+def _flow(frames: Frames, folder: str) -> Flow:
     """An arm's flow, empty where its records cannot be read (which the notes then say)."""
     try:
-        return flow(folder)
+        return flow(Path(folder), starts=frames.starts(folder))
     except (StoreError, OSError, KeyError, TypeError, AttributeError):
         return summed(())

@@ -24,7 +24,7 @@ from parley.analysis.fronts import (
     reference,
 )
 from parley.analysis.naming import facets, shortest
-from parley.analysis.stats import Interval, interval, lone, pareto, per_problem
+from parley.analysis.stats import Interval, lones, pareto, per_problem
 from parley.analysis.style import SCORES
 from parley.errors import ConfigError
 
@@ -156,8 +156,8 @@ def _placed(
     if metric == row["metric"] and cost.plain and seed == 0:  # the results table has them
         score, spent = _known(row, "score", "score"), _known(row, "tokens_total", "tokens")
     else:
-        score = lone(values[0], metric, single=len(scores) == len(episodes), seed=seed)
-        spent = interval(values[1], seed=seed)
+        single = len(scores) == len(episodes)
+        score, spent = lones([(values[0], metric, single), (values[1], "cost", False)], seed=seed)
     return {
         **row,
         "metric": metric,

@@ -5,14 +5,14 @@ Written from the records alone, each file whole or not at all, the same bytes ea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parley.analysis.against import Comparison, compare
 from parley.analysis.against_tables import against_csv, against_markdown
-from parley.analysis.frames import CHOICES, arm_folders, leftovers, load, plain_rows
+from parley.analysis.frames import CHOICES, arm_folders, leftovers, load, plain_rows, silent
 from parley.analysis.naming import settings, shortest
 from parley.analysis.notes import notes
 from parley.analysis.page.document import page
@@ -65,16 +65,21 @@ class Report:
 
 
 def write_report(
-    path: Path, choice: Choice | None = None, *, against: Publication | None = None
+    path: Path,
+    choice: Choice | None = None,
+    *,
+    against: Publication | None = None,
+    tell: Callable[[str], None] = silent,
 ) -> Report:
     """Writes `report/` into every study at or above or below `path` (a folder of studies, a
-    study, or one of its arms). Raises StoreError where there is nothing at all."""
+    study, or one of its arms). `tell` hears what is being done. Raises StoreError where there is
+    nothing at all."""
     import pandas as pd
 
     path = path.resolve()
     arms = arm_folders(path)
     studies = sorted({arm.parent for arm in (*arms, *leftovers(path, arms))})
-    parts = [_write_study(study, choice or Choice(), against) for study in studies]
+    parts = [_write_study(study, choice or Choice(), against, tell) for study in studies]
     return Report(
         table=pd.concat([part.table for part in parts], ignore_index=True),
         files=tuple(file for part in parts for file in part.files),
@@ -93,12 +98,17 @@ def _of_all(studies: Sequence[Path], said: Sequence[Sequence[str]]) -> tuple[str
     )
 
 
-def _write_study(study: Path, choice: Choice, against: Publication | None) -> Report:
-    frames = load(study)
+def _write_study(
+    study: Path, choice: Choice, against: Publication | None, tell: Callable[[str], None]
+) -> Report:
+    frames = load(study, tell=tell)
+    tell(f"{study.name}: means and intervals of {len(frames.episodes):,} episodes")
     table = results(frames)
     told = notes(frames, table)
     folder = study / "report"
+    tell(f"{study.name}: pictures")
     drawn = draw(frames, table, folder, choice)
+    tell(f"{study.name}: the page")
     text = markdown(study.name, table, told, drawn.reading)
     files = (
         write(folder / "results.csv", to_csv(table).encode()),

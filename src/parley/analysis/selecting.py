@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from parley.analysis.frames import Frames
@@ -22,6 +23,7 @@ def joined(one: Frames, two: Frames) -> Frames:
         arms=pd.concat([one.arms, fresh.arms], ignore_index=True),
         episodes=pd.concat([one.episodes, fresh.episodes], ignore_index=True),
         faults=(*one.faults, *two.faults),
+        indices={**one.indices, **two.indices},
     )
 
 
@@ -60,7 +62,7 @@ def only(frames: Frames, folders: Sequence[str]) -> Frames:
     held = frames.episodes
     if len(held):
         held = held[held["folder"].isin(folders)]
-    return Frames(arms=arms, episodes=held, faults=frames.faults)
+    return replace(frames, arms=arms, episodes=held)
 
 
 def differences(one: Row, two: Row) -> list[str]:

@@ -6,10 +6,11 @@ Several samples of a problem are one observation, their mean: problems are what 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from parley.analysis.resampling import bounds, means
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,8 +19,6 @@ CONFIDENCE = 0.95
 RESAMPLES = 9999
 BINARY = frozenset({"em", "accuracy"})
 """Scores that are right or wrong. Others may be 0 or 1 throughout by chance."""
-CELLS = 2_000_000
-"""Most draws held at once: bounds the memory of a bootstrap over many problems (16 MB)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +39,22 @@ def per_problem(episodes: pd.DataFrame, column: str) -> dict[str, float]:
 
     A missing value makes its problem's value NaN; it is never left out of a mean.
     """
+    import numpy as np
     import pandas as pd
 
     column_of_numbers = pd.to_numeric(episodes[column], errors="coerce")
     numbers = column_of_numbers.to_numpy(dtype=float, na_value=math.nan)
-    sums: dict[str, list[float]] = {}
-    for problem, value in zip(episodes["problem"], numbers, strict=True):
-        sums.setdefault(problem, []).append(float(value))
-    return {name: math.fsum(values) / len(values) for name, values in sorted(sums.items())}
+    places, names = pd.factorize(episodes["problem"], sort=True)
+    order = np.argsort(places, kind="stable")
+    values = numbers[order].tolist()
+    if len(names) < len(values):
+        ends = np.cumsum(np.bincount(places)).tolist()
+        starts = [0, *ends[:-1]]
+        values = [
+            math.fsum(values[start:end]) / (end - start)
+            for start, end in zip(starts, ends, strict=True)
+        ]
+    return dict(zip(names.tolist(), values, strict=True))
 
 
 def by_problem(episodes: pd.DataFrame, column: str) -> list[float]:
@@ -62,19 +69,7 @@ def interval(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPL
     makes everything NaN. Alike values have an interval of width 0: the bootstrap cannot see the
     uncertainty of a sample that does not vary.
     """
-    import numpy as np
-
-    sample = np.asarray(values, dtype=float)
-    n = len(sample)
-    if n == 0 or np.isnan(sample).any():
-        return Interval(mean=math.nan, low=math.nan, high=math.nan, n=n)
-    mean = math.fsum(sample) / n
-    if n == 1:
-        return Interval(mean=mean, low=math.nan, high=math.nan, n=n)
-    if np.ptp(sample) == 0:
-        return Interval(mean=mean, low=mean, high=mean, n=n, method="alike")
-    low, high, method = _bounds((sample,), np.mean, seed, resamples)
-    return Interval(mean=mean, low=low, high=high, n=n, method=method)
+    return intervals([(values,)], seed=seed, resamples=resamples)[0]
 
 
 def ratio_interval(
@@ -82,24 +77,59 @@ def ratio_interval(
 ) -> Interval:
     """The ratio of two means over the same problems, which are drawn in pairs. NaN where a value
     is missing or the mean below is 0."""
+    return intervals([(above, below)], seed=seed, resamples=resamples)[0]
+
+
+def intervals(
+    quantities: Sequence[tuple[Sequence[float], ...]], *, seed: int = 0, resamples: int = RESAMPLES
+) -> list[Interval]:
+    """As `interval` for (values,) and `ratio_interval` for (above, below), and the same numbers,
+    but those of equally many problems share their draws: many cost hardly more than one."""
     import numpy as np
 
-    one, two = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
-    n = len(one)
-    total = math.fsum(two)
-    if n == 0 or total == 0 or np.isnan(one).any() or np.isnan(two).any():
-        return Interval(mean=math.nan, low=math.nan, high=math.nan, n=n)
-    mean = math.fsum(one) / total
-    if n == 1:
+    columns = [np.column_stack([np.asarray(c, dtype=float) for c in q]) for q in quantities]
+    found = [_without_draws(each) for each in columns]
+    for n in dict.fromkeys(len(columns[place]) for place, known in enumerate(found) if not known):
+        open_places = [p for p, known in enumerate(found) if not known and len(columns[p]) == n]
+        drawn = means(np.hstack([columns[p] for p in open_places]), seed=seed, draws=resamples)
+        at = 0
+        for place in open_places:
+            own = columns[place]
+            width = own.shape[1]
+            low, high, method = bounds(own, drawn[:, at : at + width], _ratio, CONFIDENCE)
+            at += width
+            mean = _observed(own)
+            found[place] = Interval(mean=mean, low=low, high=high, n=n, method=method)
+    return [each for each in found if each]
+
+
+def _without_draws(columns: Any) -> Interval | None:
+    """The interval where nothing need be drawn."""
+    import numpy as np
+
+    n = len(columns)
+    mean = math.nan if n == 0 or np.isnan(columns).any() else _observed(columns)
+    if n < 2 or math.isnan(mean):
         return Interval(mean=mean, low=math.nan, high=math.nan, n=n)
-    if np.allclose(one, mean * two, rtol=1e-12, atol=0):
-        return Interval(mean=mean, low=mean, high=mean, n=n, method="alike")
+    alike = (
+        np.ptp(columns) == 0
+        if columns.shape[1] == 1
+        else np.allclose(columns[:, 0], mean * columns[:, 1], rtol=1e-12, atol=0)
+    )
+    return Interval(mean=mean, low=mean, high=mean, n=n, method="alike") if alike else None
 
-    def ratio(x: Any, y: Any, axis: int = -1) -> Any:
-        return np.mean(x, axis=axis) / np.mean(y, axis=axis)
 
-    low, high, method = _bounds((one, two), ratio, seed, resamples)
-    return Interval(mean=mean, low=low, high=high, n=n, method=method)
+def _observed(columns: Any) -> float:
+    """The mean of one column, or the ratio of two columns' means; NaN where the second's is 0."""
+    sums = [math.fsum(column) for column in columns.T]
+    if len(sums) == 1:
+        return sums[0] / len(columns)
+    return sums[0] / sums[1] if sums[1] else math.nan
+
+
+def _ratio(found: Any) -> Any:
+    """The statistic of `_observed` of means, a row each."""
+    return found[..., 0] if found.shape[-1] == 1 else found[..., 0] / found[..., 1]
 
 
 def wilson(values: Sequence[float]) -> Interval:
@@ -120,10 +150,17 @@ def wilson(values: Sequence[float]) -> Interval:
 def lone(values: Sequence[float], metric: str, *, single: bool, seed: int = 0) -> Interval:
     """The mean of one arm: Wilson's interval for an accuracy of a `single` sample per problem,
     else the bootstrap's."""
-    right_or_wrong = all(value in (0, 1) for value in values)
-    if single and metric in BINARY and len(values) > 1 and right_or_wrong:
-        return wilson(values)
-    return interval(values, seed=seed)
+    return lones([(values, metric, single)], seed=seed)[0]
+
+
+def lones(arms: Sequence[tuple[Sequence[float], str, bool]], *, seed: int = 0) -> list[Interval]:
+    """As `lone` for each (values, metric, single), on shared draws. Costs have a name, too."""
+    exact = [
+        single and metric in BINARY and len(values) > 1 and all(v in (0, 1) for v in values)
+        for values, metric, single in arms
+    ]
+    drawn = iter(intervals([(a[0],) for a, e in zip(arms, exact, strict=True) if not e], seed=seed))
+    return [wilson(a[0]) if e else next(drawn) for a, e in zip(arms, exact, strict=True)]
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -149,31 +186,3 @@ def pareto(cost: Sequence[float], score: Sequence[float]) -> list[bool]:
         and not any(a <= c and b >= s and (a < c or b > s) for a, b in points)
         for c, s in points
     ]
-
-
-def _bounds(
-    samples: tuple[Any, ...], statistic: Callable[..., Any], seed: int, resamples: int
-) -> tuple[float, float, str]:
-    """BCa where it gives numbers, else percentile."""
-    import numpy as np
-    from scipy.stats import DegenerateDataWarning, bootstrap
-
-    low, high, method = math.nan, math.nan, ""
-    for method in ("BCa", "percentile"):
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore", DegenerateDataWarning)
-            found = bootstrap(
-                samples,
-                statistic,
-                paired=len(samples) > 1,
-                vectorized=True,
-                n_resamples=resamples,
-                batch=max(1, CELLS // len(samples[0])),
-                confidence_level=CONFIDENCE,
-                method=method,
-                rng=np.random.default_rng(seed),
-            ).confidence_interval
-        low, high = float(found.low), float(found.high)
-        if not (math.isnan(low) or math.isnan(high)):
-            break
-    return low, high, method

@@ -11,10 +11,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from parley.analysis.arm_rows import TEXTS, Row, arm_row, columns
+from parley.analysis.arm_rows import TEXTS, Row, arm_row, columns, uncertain
 from parley.analysis.frames import Frames, plain_rows
 from parley.analysis.naming import facets
-from parley.analysis.stats import pareto
+from parley.analysis.stats import lones, pareto
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,13 @@ def results(frames: Frames) -> pd.DataFrame:
     import pandas as pd
 
     groups = dict(iter(frames.episodes.groupby("folder"))) if len(frames.episodes) else {}
-    rows = [arm_row(arm, groups.get(arm["folder"])) for arm in frames.arm_rows()]
+    arms = [(arm, groups.get(arm["folder"])) for arm in frames.arm_rows()]
+    asked = [uncertain(arm, episodes) if episodes is not None else [] for arm, episodes in arms]
+    found = iter(lones([each for several in asked for each in several]))
+    rows = [
+        arm_row(arm, episodes, [next(found) for _ in each])
+        for (arm, episodes), each in zip(arms, asked, strict=True)
+    ]
     rows.sort(key=_order)
     for positions in facets(rows).values():
         cost = [rows[i].get("tokens_total", math.nan) for i in positions]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parley.analysis.costs import KINDS
-from parley.console import wide_console
+from parley.console import waiting, wide_console
 from parley.errors import ConfigError
 
 
@@ -37,7 +37,8 @@ def command(arguments: Sequence[str]) -> int:
     from parley.analysis.selecting import joined
 
     study, names = given.folder, given.arms
-    frames = load(study)
+    with waiting() as tell:
+        frames = load(study, tell=tell)
     if len(names) == 1:
         other = load(Path(names[0]))
         for folder, held in ((study, frames), (Path(names[0]), other)):
@@ -59,10 +60,12 @@ def command(arguments: Sequence[str]) -> int:
         "cost": choose(given.cost, given.prices),
         "seed": given.seed,
     }
-    if names:
-        compared = comparing.compare_two(frames, *names, **options)
-    else:
-        compared = comparing.compare_study(frames, baseline=given.baseline, **options)
+    with waiting() as tell:
+        tell(f"comparing {len(frames.episodes):,} episodes")
+        if names:
+            compared = comparing.compare_two(frames, *names, **options)
+        else:
+            compared = comparing.compare_study(frames, baseline=given.baseline, **options)
     console = wide_console()
     console.print(to_rich(compared))
     for note in compared.notes:

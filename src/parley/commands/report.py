@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from parley.console import wide_console
+from parley.console import waiting, wide_console
 
 
 def command(arguments: Sequence[str]) -> int:
@@ -35,7 +35,8 @@ def command(arguments: Sequence[str]) -> int:
         latex=given.latex,
         printed=given.print,
     )
-    written = write_report(given.folder, choice, against=published)
+    with waiting() as tell:
+        written = write_report(given.folder, choice, against=published, tell=tell)
     console = wide_console()
     console.print(to_rich(written.table, width=console.width))
     for note in written.notes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,10 +80,21 @@ def iter_lines(path: Path) -> Iterator[dict[str, Any]]:
             yield line.record
 
 
-def read_lines(path: Path) -> Iterator[Line]:
+def lines_at(path: Path, starts: Iterable[int]) -> Iterator[dict[str, Any]]:
+    """The records of the lines that begin at these bytes. One that is no record any more, since
+    the file was replaced meanwhile, is left out. Raises OSError."""
+    with path.open("rb") as file:
+        for start in starts:
+            file.seek(start)
+            if (record := _record(file.readline())) is not None:
+                yield record
+
+
+def read_lines(path: Path, start: int = 0) -> Iterator[Line]:
     """As `iter_lines`, with the place of each line, and a broken last one as well.
 
-    Reads what the file holds when it is opened, not what is appended meanwhile.
+    Reads what the file holds when it is opened, not what is appended meanwhile. From another
+    `start`, where a line must begin, lines are numbered from there.
     """
     try:
         file = path.open("rb")
@@ -93,7 +104,7 @@ def read_lines(path: Path) -> Iterator[Line]:
         raise StoreError(f"cannot read {path}: {reason(error)}") from error
     with file:
         broken: Line | None = None
-        start = 0
+        file.seek(start)
         # A file that another process appends to as fast as it is read would have no end.
         size = os.fstat(file.fileno()).st_size
         for number, raw in enumerate(file, 1):

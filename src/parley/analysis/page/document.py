@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from parley.analysis.digest import Index
 from parley.analysis.frames import Frames, plain_rows
 from parley.analysis.page.overview import overview
 from parley.analysis.page.scores import Problem, Scores, by_disagreement, scores
@@ -54,7 +55,8 @@ def page(
     order = by_disagreement(numbers, arms)
     wanted = _first(order, numbers, most_episodes)
     benchmarks = [str(arm["choices"].get("benchmark", "")) for arm in arms]
-    read = gather(list(zip(benchmarks, map(Path, folders), strict=True)), wanted)
+    indices = [frames.indices.get(folder, Index()) for folder in folders]
+    read = gather(list(zip(benchmarks, map(Path, folders), indices, strict=True)), wanted)
     blocks, held = _blocks(order, numbers, read, most_bytes)
     seen["transcripts"] = {"held": len(held), "of": len(numbers.problems)}
     return _document(study, seen, _index(numbers, read, held), blocks)

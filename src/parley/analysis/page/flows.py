@@ -44,6 +44,27 @@ class Flow:
                 for source, size in tokens["reread"]:
                     self.edges[title, titles.get(source, "?")] += size
 
+    def copy(self) -> Flow:
+        """Another one with the same sums."""
+        return Flow.of(self.plain())
+
+    def plain(self) -> dict[str, Any]:
+        """The sums as JSON can hold them."""
+        return {
+            "episodes": self.episodes,
+            "turns": [[turn, title, dict(sums)] for (turn, title), sums in self.turns.items()],
+            "edges": [[*edge, tokens] for edge, tokens in self.edges.items()],
+        }
+
+    @classmethod
+    def of(cls, plain: Record) -> Flow:
+        """The sums that `plain` gave."""
+        made = cls(episodes=plain["episodes"])
+        for turn, title, sums in plain["turns"]:
+            made.turns[turn, title] = defaultdict(int, sums)
+        made.edges.update({(reader, source): tokens for reader, source, tokens in plain["edges"]})
+        return made
+
     def means(self) -> dict[str, list[Any]]:
         """Per episode, rounded to a tenth of a token."""
         number = max(1, self.episodes)

@@ -93,6 +93,8 @@ def _plain(column: pd.Series) -> list[float | None]:
     import pandas as pd
 
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=math.nan)
+    if all(map(float.is_integer, numbers.tolist())):
+        return list(map(int, numbers.tolist()))
     return [None if math.isnan(number) else _short(number) for number in numbers]
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from parley.analysis.digest import Index
 from parley.analysis.page.flows import Flow, parts
 from parley.analysis.page.scores import Problem
 from parley.analysis.rescored import scored_rows
@@ -24,8 +26,6 @@ MOST_BYTES = 13_000_000
 """Of all compressed transcripts as they stand in the page (base64): keeps it below 20 MB."""
 MOST_EPISODES = 3_000
 """Held while records are read, so that memory does not grow with a study."""
-QUESTION = 240
-"""Characters of a question in the list of problems; its transcript has all of them."""
 STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What a record of an unknown shape raises when it is read as one of ours."""
 Record = Mapping[str, Any]
@@ -33,7 +33,7 @@ Record = Mapping[str, Any]
 
 @dataclass(slots=True, kw_only=True)
 class Gathered:
-    """What one reading of the records gave: texts of every problem, transcripts of some."""
+    """Texts of every problem, transcripts of some."""
 
     questions: dict[Problem, tuple[str, str]] = field(default_factory=dict)
     """(question, first gold answer)"""
@@ -49,23 +49,24 @@ class Gathered:
         return maker.compress(b"[" + b",".join(packed) + b"]") + maker.flush()
 
 
-def gather(arms: Sequence[tuple[str, Path]], wanted: frozenset[Problem]) -> Gathered:
-    """Reads each arm's records once, as a stream; `arms` are (benchmark, folder) in the page's
-    order. Episodes of a shape that cannot be read are left out here: the notes count them."""
+def gather(arms: Sequence[tuple[str, Path, Index]], wanted: frozenset[Problem]) -> Gathered:
+    """Reads the conversations of some problems, and no others; `arms` are (benchmark, folder,
+    index) in the page's order. Episodes of a shape that cannot be shown are left out here."""
     found = Gathered()
-    for place, (benchmark, folder) in enumerate(arms):
-        found.flows.append(flow := Flow())
-        for episode in _readable(folder):
-            problem = (benchmark, str(episode["problem"]))
-            try:
-                flow.add(episode)
-                if problem not in found.questions:
-                    found.questions[problem] = _listed(episode)
-                if problem in wanted:
-                    text = orjson.dumps({"arm": place, **compact(episode)})
-                    found.held.setdefault(problem, []).append(zlib.compress(text, 1))
-            except STRANGE:
-                continue
+    for place, (benchmark, folder, index) in enumerate(arms):
+        found.flows.append(index.flow)
+        for name, *texts in zip(index.problems, index.questions, index.golds, strict=True):
+            found.questions.setdefault((benchmark, name), (texts[0], texts[1]))
+        chosen = [
+            start
+            for name, start in zip(index.problems, index.starts, strict=True)
+            if (benchmark, name) in wanted
+        ]
+        for episode in _readable(folder, chosen):
+            with suppress(*STRANGE):
+                text = orjson.dumps({"arm": place, **compact(episode)})
+                problem = (benchmark, str(episode["problem"]))
+                found.held.setdefault(problem, []).append(zlib.compress(text, 1))
     return found
 
 
@@ -87,9 +88,9 @@ def compact(episode: Record) -> dict[str, Any]:
     }
 
 
-def _readable(folder: Path) -> Iterator[Record]:
+def _readable(folder: Path, starts: Sequence[int]) -> Iterator[Record]:
     try:
-        yield from scored_rows(folder)
+        yield from scored_rows(folder, starts)
     except (StoreError, OSError):
         return
 
@@ -160,14 +161,3 @@ def _pieces(text: str, spans: Sequence[Record]) -> list[str]:
         pieces += [inert(text[at:start]), inert(text[start:end])]
         at = end
     return [*pieces, inert(text[at:])]
-
-
-def _listed(episode: Record) -> tuple[str, str]:
-    """Question and gold answer as the list of problems shows them."""
-    question, gold = str(episode["question"]), str(episode["answers"][0])
-    return _cut(question), _cut(gold)
-
-
-def _cut(text: str) -> str:
-    plain = inert(" ".join(text.split()))
-    return plain if len(plain) <= QUESTION else f"{plain[:QUESTION]}…"

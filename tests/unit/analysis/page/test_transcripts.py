@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parley.analysis.page.transcripts import QUESTION, compact, gather
+from parley.analysis.cache import digest
+from parley.analysis.digest import QUESTION, Index
+from parley.analysis.page.transcripts import compact, gather
 from parley.types import Message, Span
 from records import call, conversation, episode, failed, line, turn, write_arm
 
@@ -23,6 +25,10 @@ def _message(text: str, *spans: Span) -> Message:
 
 def _span(source: Any, start: int, end: int, output: int = 0) -> Span:
     return Span(output=output, source=source, start=start, end=end)
+
+
+def _arm(benchmark: str, folder: Path) -> tuple[str, Path, Index]:
+    return benchmark, folder, digest(folder, ("em", "f1"), votes=False).index
 
 
 def _turn(record: dict[str, Any], number: int = 0) -> dict[str, Any]:
@@ -106,7 +112,7 @@ def test_what_a_channel_changed_is_kept() -> None:
 
 def test_one_block_holds_all_arms_of_a_problem(tmp_path: Path) -> None:
     folders = [
-        ("fictional", write_arm(tmp_path / "s", name, [episode("p1"), episode("p2")]))
+        _arm("fictional", write_arm(tmp_path / "s", name, [episode("p1"), episode("p2")]))
         for name in ("full", "pact")
     ]
     found = gather(folders, frozenset({("fictional", "p1")}))
@@ -119,7 +125,9 @@ def test_one_block_holds_all_arms_of_a_problem(tmp_path: Path) -> None:
 
 def test_a_long_question_is_cut_in_the_list_only(tmp_path: Path) -> None:
     record = episode("p1", question="why " * 500)
-    found = gather([("b", write_arm(tmp_path / "s", "full", [record]))], frozenset({("b", "p1")}))
+    found = gather(
+        [_arm("b", write_arm(tmp_path / "s", "full", [record]))], frozenset({("b", "p1")})
+    )
     question, _ = found.questions["b", "p1"]
     assert len(question) == QUESTION + 1
     block = orjson.loads(gzip.decompress(found.block(("b", "p1"))))
@@ -134,13 +142,13 @@ def test_an_episode_of_another_shape_is_left_out(tmp_path: Path, field: str) -> 
     first[field] = None
     path.write_bytes(orjson.dumps(first) + b"\n" + orjson.dumps(second) + b"\n")
     wanted = frozenset({("b", "p1"), ("b", "p2")})
-    assert set(gather([("b", folder)], wanted).held) == {("b", "p2")}
+    assert set(gather([_arm("b", folder)], wanted).held) == {("b", "p2")}
 
 
 def test_a_folder_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
     good = write_arm(tmp_path / "s", "full", [episode("p1")])
     bad = write_arm(tmp_path / "s", "pact", [episode("p1")])
     (bad / "episodes.jsonl").write_text("broken\nbroken\n")
-    found = gather([("b", bad), ("b", good)], frozenset({("b", "p1")}))
+    found = gather([_arm("b", bad), _arm("b", good)], frozenset({("b", "p1")}))
     assert [flow.episodes for flow in found.flows] == [0, 1]
     assert len(found.held["b", "p1"]) == 1
