@@ -8,6 +8,8 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -75,6 +77,7 @@ class Pool:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            start_new_session=True,  # a group of its own, so that it ends with all it started
         )
         try:
             _ask(worker, "warm", {"package": self.package}, START_S, greeting=True)
@@ -97,13 +100,18 @@ def pool(package: str) -> Pool:
 
 
 def end(worker: subprocess.Popen[bytes]) -> None:
-    """Kills a worker and closes its pipes."""
-    worker.kill()
+    """Kills a worker, with all that the code it called may have started, and closes its pipes."""
+    _kill(worker)
     for pipe in (worker.stdin, worker.stdout):
         with contextlib.suppress(OSError):
             assert pipe is not None
             pipe.close()
     worker.wait()
+
+
+def _kill(worker: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(worker.pid, signal.SIGKILL)
 
 
 def _ask(
@@ -121,7 +129,7 @@ def _ask(
 
     def stop() -> None:
         late.set()
-        worker.kill()
+        _kill(worker)
 
     line = json.dumps({"call": name, "arguments": arguments, "limit_s": limit_s})
     timer = threading.Timer(limit_s, stop)

@@ -21,6 +21,13 @@ from typing import Any
 
 MEMORY = 4 << 30
 """Bytes of address space: a number of ten billion digits ends in a MemoryError."""
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+REFUSED = frozenset(
+    "subprocess.Popen os.system os.posix_spawn os.fork os.forkpty pty.spawn os.kill os.killpg "
+    "os.remove os.rename os.rmdir os.mkdir os.link os.symlink os.truncate os.chmod os.chown "
+    "shutil.rmtree shutil.move".split()
+)
+"""Audit events (PEP 578) of what reaches out of the process."""
 GRACE_S = 2.0
 """Seconds past the limit after which the process ends itself; its parent kills it before."""
 
@@ -35,6 +42,7 @@ def main() -> int:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     replies.write(b'{"ready": true}\n')
     with open(os.devnull, "w") as nowhere:
+        sys.addaudithook(refuse)
         for line in sys.stdin.buffer:
             request = json.loads(line)
             limit = float(request["limit_s"]) + GRACE_S
@@ -43,6 +51,14 @@ def main() -> int:
             faulthandler.cancel_dump_traceback_later()
             replies.write(json.dumps(reply).encode() + b"\n")
     return 0
+
+
+def refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    """An audit hook: some scorers evaluate what a model wrote as code. No processes, no network,
+    no changed files. Against accidents, not against an attacker: that takes a container."""
+    changes = event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITING
+    if changes or event in REFUSED or event.startswith(("os.exec", "os.spawn", "socket.")):
+        raise PermissionError(f"a grader may not use {event}")
 
 
 def answer(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,11 +4,12 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from parley.grading import worker as program
-from parley.grading.limited import CallFailed, Pool, TimedOut
+from parley.grading.limited import CallFailed, Pool, TimedOut, end
 from parley.grading.worker import answer
 
 
@@ -43,6 +44,48 @@ def test_a_call_past_its_time_is_killed_and_its_place_is_free_again() -> None:
         assert pool.call("equal", limit_s=10, gold="7", said="7") is True
     finally:
         pool.close()
+
+
+def test_a_worker_ends_with_all_it_has_started() -> None:
+    worker = subprocess.Popen(
+        ["sh", "-c", "sleep 60 & echo $!; wait"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert worker.stdout is not None
+    started = Path(f"/proc/{int(worker.stdout.readline())}/status")
+    end(worker)
+    for _ in range(100):
+        if not started.exists() or "zombie" in started.read_text():
+            return
+        time.sleep(0.05)
+    pytest.fail("it lives on")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "__import__('os').system('touch {path}')",
+        "__import__('subprocess').run(['touch', '{path}'])",
+        "open('{path}', 'w')",
+        "__import__('os').open('{path}', 65)",
+        "__import__('socket').create_connection(('127.0.0.1', 9))",
+    ],
+)
+def test_what_a_scorer_evaluates_reaches_nothing(said: str, tmp_path: Path) -> None:
+    """The scorer of `countdown` evaluates an answer as Python."""
+    pytest.importorskip("reasoning_gym")
+    pool = Pool("reasoning_gym", size=1)
+    path = tmp_path / "made"
+    problem = {"task": "countdown", "seed": 1, "size": 2, "settings": {}, "index": 0}
+    try:
+        for answer_text in (said.format(path=path), "1"):
+            score = pool.call("score", limit_s=20, said=answer_text, **problem)
+            assert score < 1
+    finally:
+        pool.close()
+    assert not path.exists()
 
 
 def test_a_worker_ends_when_its_parent_is_gone() -> None:
