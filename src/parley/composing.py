@@ -51,7 +51,12 @@ def hear(
         turn = history[source]
         written = turn.message or Message(text=turn.visible)
         passage = Passage(
-            source=source, speaker=turn.seat, cue=cue, problem=problem, recorded=run.recorded
+            source=source,
+            speaker=turn.seat,
+            cue=cue,
+            problem=problem,
+            recorded=run.recorded,
+            tokens=turn.published_tokens,
         )
         received = run.arm.channel.deliver(written, passage)
         if received is None or received.text != written.text:

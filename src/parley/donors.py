@@ -13,7 +13,7 @@ import orjson
 from parley.arm import Arm
 from parley.errors import ConfigError
 from parley.store import Manifest, find_arms, read_episodes, read_manifest
-from parley.types import Episode
+from parley.types import Call, Episode, Turn
 
 _OWN = frozenset({"channel", "strategy", "prompts", "code", "donor"})
 """What an arm need not share with its donor; all else that affects outputs it must."""
@@ -30,9 +30,9 @@ def waves(arms: Sequence[Arm]) -> list[list[Arm]]:
 
 
 def with_donor(arm: Arm, study: Path) -> tuple[Arm, tuple[Episode, ...]]:
-    """The arm, identified by its donor's messages too, and the donor's episodes without their
-    calls. `study` is the folder in which donors are looked for. Raises ConfigError or StoreError:
-    a donor that is missing or not finished is never guessed."""
+    """The arm, identified by its donor's messages too, and the donor's episodes without
+    prompts and raw outputs. `study` is the folder in which donors are looked for. Raises
+    ConfigError or StoreError: a donor that is missing or not finished is never guessed."""
     if not arm.needs:
         return arm, ()
     (need,) = arm.needs
@@ -106,9 +106,13 @@ def pinned(read: object) -> str:
     return hashlib.sha256(orjson.dumps(read)).hexdigest()[:16]
 
 
+def _counted(turn: Turn) -> tuple[Call, ...]:
+    return tuple(replace(call, prompt=(), reasoning="", visible="") for call in turn.calls)
+
+
 def _messages(folder: Path) -> Iterator[Episode]:
     """Finished episodes without prompts and raw outputs: a channel hears messages only."""
     for episode in read_episodes(folder):
         if episode.failure is None:
-            turns = tuple(replace(turn, calls=()) for turn in episode.turns)
+            turns = tuple(replace(turn, calls=_counted(turn)) for turn in episode.turns)
             yield replace(episode, segments=(), turns=turns)

@@ -61,8 +61,9 @@ class Strategy(Protocol):
 class Passage:
     """A message's way from the turn that wrote it to the seat that is about to hear it.
 
-    `recorded` are the episodes of the donor arm that a channel names as its `donor`, without their
-    calls, in the order of their problems and samples; empty for a channel without one.
+    `recorded` are the episodes of the donor arm that a channel names as its `donor`, without
+    prompts and raw outputs, in the order of their problems and samples; empty for a channel
+    without one.
     """
 
     source: int
@@ -73,6 +74,8 @@ class Passage:
     """The turn that hears it."""
     problem: Problem
     recorded: Sequence[Episode] = ()
+    tokens: int = 0
+    """Tokens of the message, as they were generated; 0 where none of it was generated so."""
 
     @property
     def own(self) -> bool:

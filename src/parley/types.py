@@ -314,6 +314,11 @@ class Turn:
         """The visible text of the speech itself, asks left out."""
         return self.calls[0].visible
 
+    @property
+    def published_tokens(self) -> int:
+        """Tokens of its outputs that are in its message."""
+        return sum(call.tokens.published for call in self.calls)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:

@@ -52,7 +52,8 @@ def test_needs_are_the_channels_donor() -> None:
 
 
 async def test_an_arm_runs_after_the_one_it_needs_and_hears_it(tmp_path: Path) -> None:
-    arms = [arm(*SHUFFLED), arm("channel=length_matched"), arm("strategy=conclusion")]
+    cut = ("channel=length_matched", "channel.donor=conclusion")
+    arms = [arm(*SHUFFLED), arm(*cut), arm("strategy=conclusion")]
     outcome = await run([*arms, arm("strategy=pact")], tmp_path)
     assert outcome.failures == {}
     assert (outcome.episodes, len(outcome.folders), len(outcome.active)) == (16, 4, 4)
@@ -71,8 +72,8 @@ async def test_an_arm_runs_after_the_one_it_needs_and_hears_it(tmp_path: Path) -
         assert episode.problem not in {written[pair] for pair in heard}
     pinned = read_manifest(shuffled).identity["donor"]
     assert pinned["arm"] == donor.name
-    (cut,) = read(tmp_path, channel="length_matched")
-    assert any(turn.heard for episode in read_episodes(cut) for turn in episode.turns)
+    (matched,) = read(tmp_path, channel="length_matched(donor=conclusion)")
+    assert any(turn.heard for episode in read_episodes(matched) for turn in episode.turns)
 
 
 async def test_the_same_command_resumes_and_other_messages_are_another_arm(tmp_path: Path) -> None:
@@ -115,7 +116,9 @@ async def test_a_donor_may_be_named_by_its_folder(tmp_path: Path) -> None:
     built, episodes = with_donor(named, tmp_path / "s")
     assert built.identity["donor"]["arm"] == "mine"
     assert [len(episode.turns) for episode in episodes] == [4] * 4
-    assert all(not turn.calls for episode in episodes for turn in episode.turns), "no raw output"
+    calls = [call for episode in episodes for turn in episode.turns for call in turn.calls]
+    assert {(call.prompt, call.reasoning, call.visible) for call in calls} == {((), "", "")}
+    assert all(turn.published_tokens for episode in episodes for turn in episode.turns[:3])
     assert [episode.problem for episode in episodes] == sorted(e.problem for e in episodes)
 
 

@@ -22,6 +22,7 @@ from parley.protocols import Channel, Passage
 from parley.strategies.conclusion import Conclusion
 from parley.strategies.pact import Pact
 from parley.types import Episode, Message, Turn
+from records import call
 
 WORDS = ("one of A", "two of B", "three of A", "Answer: Maple Ridge")
 RECORD = "Action: ask\nState: s\nResult: r"
@@ -32,7 +33,7 @@ def passage(source: int = 1, speaker: str = "agent_b", **changes: Any) -> Passag
     return Passage(source=source, speaker=speaker, cue=CUE, **{"problem": problem(), **changes})
 
 
-def donor(name: str, *texts: str, sample: int = 0) -> Episode:
+def donor(name: str, *texts: str, sample: int = 0, tokens: int = 0) -> Episode:
     """An episode of agents A and B as a channel sees it."""
     turns = tuple(
         Turn(
@@ -42,7 +43,7 @@ def donor(name: str, *texts: str, sample: int = 0) -> Episode:
             round=index,
             hears=(),
             answers=False,
-            calls=(),
+            calls=(call(published=tokens),),
             message=Message(text=text),
         )
         for index, text in enumerate(texts)
@@ -156,14 +157,24 @@ async def test_an_episode_with_its_donor() -> None:
 def test_messages_are_cut_to_the_donors_mean_length_of_the_turn() -> None:
     donors = (donor("q1", "x" * 99, "123456"), donor("q2", "x" * 99, "12345678901234"))
     where = {"recorded": donors}
-    assert told(LengthMatched(), "one two three", **where) == "one two"
-    assert told(LengthMatched(), "one twos-three", **where) == "one"
-    assert told(LengthMatched(), "unbreakably long", **where) == "unbreakabl"
-    assert told(LengthMatched(), "short", **where) == "short"
+    cut = LengthMatched(unit="characters")
+    assert told(cut, "one two three", **where) == "one two"
+    assert told(cut, "one\n two\nthree", **where) == "one\n two"
+    assert told(cut, "one long-word", **where) == "one long-w", "a word may be all there is"
+    assert told(cut, "unbreakably long", **where) == "unbreakabl"
+    assert told(cut, "short", **where) == "short"
     own = {"source": 1, "speaker": "agent_a", **where}
-    assert told(LengthMatched(), "one two three", **own) == "one two", "its own, too"
+    assert told(cut, "one two three", **own) == "one two", "its own, too"
     by_words = LengthMatched(unit="words")
     assert told(by_words, "one two", **where) == "one"
+
+
+def test_messages_are_cut_to_the_donors_mean_tokens() -> None:
+    """A message loses the share of its characters by which its tokens are too many."""
+    donors = (donor("q1", "", "a b", tokens=4), donor("q2", "", "c d", tokens=8))
+    text = "one two three four five six"
+    for tokens, left in ((6, text), (3, text), (12, "one two three"), (60, "one"), (0, text)):
+        assert told(LengthMatched(), text, recorded=donors, tokens=tokens) == left
 
 
 @given(st.text(), st.integers(0, 40), st.sampled_from(["characters", "words"]))
@@ -209,4 +220,4 @@ def test_settings_that_say_nothing_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"channel\.wording"):
         Quarantine(wording="")
     with pytest.raises(ValueError, match=r"channel\.unit"):
-        LengthMatched(unit="tokens")
+        LengthMatched(unit="bytes")
