@@ -109,7 +109,16 @@ def from_hub(
             remedy=f"check the network and the names; {_LOCAL}",
         ) from error
     rows = ((f"{label}, row {number}", row) for number, row in enumerate(found, 1))
-    return Table(rows=tuple(_checked(rows)), source=f"hub:{label}@{revision or 'latest'}")
+    checked = tuple(_checked(rows))
+    return Table(rows=checked, source=f"hub:{label}@{revision or _hashed(checked)}")
+
+
+def _hashed(rows: Iterable[Row]) -> str:
+    """Without a revision, only the rows themselves tell one version of the data from another."""
+    made = hashlib.sha256()
+    for row in rows:
+        made.update(repr(row).encode())
+    return f"latest:{made.hexdigest()[:16]}"
 
 
 def joined(tables: Sequence[Table]) -> Table:

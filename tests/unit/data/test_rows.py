@@ -127,6 +127,15 @@ def test_the_hub_is_asked_for_the_pinned_revision() -> None:
     assert table.rows[0].place == "owner/data[default/validation], row 1"
 
 
+def test_without_a_revision_the_rows_themselves_tell_versions_apart() -> None:
+    def source(gold: str) -> str:
+        rows = [{"id": "q1", "gold": gold}]
+        return from_hub("o/d", None, "test", None, load=lambda *_, **__: rows).source
+
+    assert source("x") == source("x") != source("y")
+    assert source("x").startswith("hub:o/d[default/test]@latest:")
+
+
 @pytest.mark.parametrize(
     "error", [ConnectionError("offline\nlong story"), ValueError(""), KeyError]
 )
