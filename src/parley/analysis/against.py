@@ -26,6 +26,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SAME = "same"
+GRANTED: Mapping[str, object] = {
+    "replay": None,
+    "budget": None,
+    "topology.authority": "receiver",
+    "topology.receiver_evidence": "own",
+    "topology.manager": False,
+    "topology.agents": 4,
+    "topology.rounds": 3,
+    "strategy.answer_thinks": True,
+    "strategy.structured": False,
+    "strategy.serialisation": "explicit",
+    "strategy.portion": "visible",
+    "strategy.evidence": False,
+    "strategy.candidate": False,
+    "strategy.by": "same_turn",
+}
+"""What a published row was run with unless its own settings or conditions say otherwise. An arm
+that has such a setting, and in another value, was run in another way."""
 FALLBACK = {"f1_squad": "f1"}
 """Measured in the place of a metric that an arm's benchmark does not have."""
 Row = dict[str, Any]
@@ -145,6 +163,11 @@ def _differs(published: Published, arm: Row) -> tuple[str, ...] | None:
         "other model": _model(published.model) in arm["models"],
         "other settings": all(
             _alike(arm.get(key), value) for key, value in published.settings.items()
+        )
+        and not any(
+            arm.get(key) not in (None, "", "-", value)
+            for key, value in GRANTED.items()
+            if key not in published.settings and key not in published.conditions
         ),
     }
     return tuple(said for said, fits in checks.items() if not fits)

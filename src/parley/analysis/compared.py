@@ -91,14 +91,15 @@ def words(compared: Compared) -> list[str]:
 
 
 def _alone(compared: Compared) -> tuple[list[str], list[list[str]]]:
-    heads = ["arm", "n", "err", _score(compared), "95%", "interval", compared.cost.unit, "95%"]
+    heads = ["arm", "n", "err", "truncated", _score(compared), "95%", "interval"]
+    heads += [compared.cost.unit, "95%"]
     rows = []
     for row in compared.arms:
         amount = compared.cost.amount
         rows.append(
             [
                 _name(compared, row, row["label"]),
-                *(str(row["n"]), str(row["errors"])),
+                *(str(row["n"]), str(row["errors"]), _percent(row["truncated"])),
                 *(_three(row["score"]), _span(row, "score", _three), row["method"] or "-"),
                 *(amount(row["cost"]), _span(row, "cost", amount)),
             ]

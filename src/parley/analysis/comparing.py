@@ -38,8 +38,9 @@ class Compared:
     """The scores compared: several where a study has benchmarks of different kinds."""
     cost: Cost
     arms: tuple[Row, ...]
-    """Each arm alone, over all its problems: `arm` (its folder), `label`, `n`, `score` and `cost`,
-    both with `_low` and `_high`, and `method`, how the score's interval was made."""
+    """Each arm alone, over all its problems: `arm` (its folder), `label`, `n`, `errors`,
+    `truncated` (share of episodes with a call that was cut short), `score` and `cost`, both with
+    `_low` and `_high`, and `method`, how the score's interval was made."""
     pairs: tuple[Row, ...]
     """Each comparison: see `PAIR`."""
     notes: tuple[str, ...]
@@ -54,6 +55,7 @@ PAIR = (
     *("score_first", "score_second", "difference", "difference_low", "difference_high"),
     *("interval", "test", "p", "p_holm", "wins", "ties", "losses", "d_z", "odds_ratio"),
     *("detectable", "alpha", "errors_first", "errors_second"),
+    *("truncated_first", "truncated_second"),
     *("cost", "cost_first", "cost_second"),
     *("saving_ratio_of_means", "saving_ratio_of_means_low", "saving_ratio_of_means_high"),
     *("saving_mean_of_ratios", "saving_mean_of_ratios_low", "saving_mean_of_ratios_high"),
@@ -71,7 +73,9 @@ class _Arm:
     score: Mapping[str, float]
     cost: Mapping[str, float]
     single: bool
-    errors: int
+    errors: int = 0
+    truncated: float = math.nan
+    """Share of its episodes in which a call was cut short."""
 
 
 def compare_study(
@@ -160,7 +164,7 @@ def _arms(frames: Frames, metric: str | None, cost: Cost) -> list[_Arm]:
         row = {**row, "metric": name}
         episodes = groups.get(row["folder"])
         if episodes is None or name not in row["metrics"].split():
-            found.append(_Arm(row=row, label=label, score={}, cost={}, single=True, errors=0))
+            found.append(_Arm(row=row, label=label, score={}, cost={}, single=True))
             continue
         episodes = charged(episodes, str(row["model"]), cost)
         found.append(
@@ -171,6 +175,7 @@ def _arms(frames: Frames, metric: str | None, cost: Cost) -> list[_Arm]:
                 cost=per_problem(episodes, "cost"),
                 single=len(episodes) == episodes["problem"].nunique(),
                 errors=int(episodes["failed"].sum()),
+                truncated=float(episodes["truncated"].astype(float).mean()),
             )
         )
     return found
@@ -211,6 +216,7 @@ def _alone(arms: Sequence[_Arm], seed: int) -> Iterator[Row]:
     for arm, score, cost in zip(arms, found, found, strict=True):
         row = {name: arm.row[name] for name in ("arm", "benchmark", "model")}
         row |= {"label": arm.label, "n": score.n, "errors": arm.errors, "method": score.method}
+        row["truncated"] = arm.truncated
         yield {**row, **_bounds("score", score), **_bounds("cost", cost)}
 
 
@@ -236,6 +242,7 @@ def _pair(one: _Arm, two: _Arm, cost: Cost, alpha: float, seed: int) -> Row:
         **{"d_z": found.d_z, "odds_ratio": found.odds_ratio},
         **{"detectable": found.detectable, "alpha": found.alpha},
         **{"errors_first": one.errors, "errors_second": two.errors},
+        **{"truncated_first": one.truncated, "truncated_second": two.truncated},
         **{"cost": cost.kind, "cost_first": _mean(spent[0]), "cost_second": _mean(spent[1])},
         **_savings(saved),
     }

@@ -160,6 +160,30 @@ def test_a_channel_is_never_set_beside_the_plain_arm(tmp_path: Path) -> None:
     assert any("replayed" in text for text in found.caveats)
 
 
+@pytest.mark.parametrize(
+    ("identity", "choices"),
+    [
+        ({"topology": {"authority": "sender"}}, {}),
+        ({"topology": {"receiver_evidence": "all"}}, {}),
+        ({"strategy": {"structured": True}}, {}),
+        ({"strategy": {"serialisation": "compact"}}, {}),
+        ({"strategy": {"answer_thinks": False}}, {}),
+        ({}, {"budget": "textmas"}),
+        ({}, {"replay": "pact turn 2"}),
+    ],
+)
+def test_an_arm_run_in_another_way_is_not_the_published_one(
+    tmp_path: Path, identity: dict[str, dict[str, Any]], choices: dict[str, Any]
+) -> None:
+    """What a row does not say it was run with goes without saying there, and not here."""
+    strategy = {"fields": list(ALL), **identity.get("strategy", {})}
+    _arm(tmp_path / "s", "arm", identity={**identity, "strategy": strategy}, **choices)
+    compared = _compared(tmp_path)
+    assert not compared.matched
+    assert {row["match"] for row in compared.rows} == {"other settings"}
+    assert all(math.isnan(row["difference"]) for row in compared.rows)
+
+
 def test_only_the_reasons_that_apply_are_given(tmp_path: Path) -> None:
     _arm(tmp_path / "plain", "asr")
     plain = "\n".join(_compared(tmp_path / "plain").caveats)

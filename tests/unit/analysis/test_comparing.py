@@ -16,7 +16,7 @@ from parley.analysis.frames import load, plain_rows
 from parley.analysis.selecting import find, joined
 from parley.analysis.tables import results
 from parley.errors import ConfigError
-from records import episode, failed, sample_episodes, write_arm
+from records import call, episode, failed, sample_episodes, turn, write_arm
 
 
 def _scored(values: dict[str, float], **changes: Any) -> list[Any]:
@@ -84,6 +84,19 @@ def test_a_failed_episode_counts_with_zero(tmp_path: Path) -> None:
     row = found.pairs[0]
     assert (row["n"], row["score_first"], row["errors_first"]) == (2, 0.5, 1)
     assert any("pact: 1 failed episodes count as 0" in note for note in found.notes)
+
+
+def test_truncation_stands_beside_every_score(tmp_path: Path) -> None:
+    cut = _scored({"b": 0.0}, turns=(turn(0, call(finish="length")),))
+    write_arm(tmp_path / "s", "full", _scored({"a": 1.0, "b": 1.0}))
+    write_arm(tmp_path / "s", "pact", [*_scored({"a": 1.0}), *cut])
+    found = compare_study(load(tmp_path))
+    assert (found.pairs[0]["truncated_first"], found.pairs[0]["truncated_second"]) == (0.5, 0.0)
+    heads, rows = sections(found)["Each arm alone (F1)"]
+    assert {row[0]: row[heads.index("truncated")] for row in rows} == {
+        "full": "0.0%",
+        "pact": "50.0%",
+    }
 
 
 def test_samples_of_a_problem_are_one_observation(tmp_path: Path) -> None:
