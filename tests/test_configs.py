@@ -47,6 +47,23 @@ def test_every_preset_builds(group: str, name: str) -> None:
     assert isinstance(build_arm(composed(f"{group}={name}")), Arm)
 
 
+@pytest.mark.parametrize("name", available("experiment"))
+def test_every_experiment_takes_limits(name: str) -> None:
+    usual = build_arm(composed(f"experiment={name}")).sampling.max_tokens
+    assert build_arm(composed(f"experiment={name}", "limits=model_card")).sampling.max_tokens in (
+        32_768,
+        38_912,
+    )
+    own = build_arm(composed(f"experiment={name}", "limits=model_card", "sampling.max_tokens=7"))
+    assert own.sampling.max_tokens == 7 < usual
+
+
+@pytest.mark.parametrize("name", available("benchmark"))
+def test_data_from_the_hub_is_pinned(name: str) -> None:
+    node = composed(f"benchmark={name}")["benchmark"]
+    assert "hub" not in node or len(node["revision"]) == 40
+
+
 def test_every_folder_of_configs_is_a_group() -> None:
     folders = {path.name for path in FOLDER.iterdir() if path.is_dir()}
     assert folders - {"hydra", "arm", "experiment", "limits"} == set(GROUPS)

@@ -228,7 +228,7 @@ async def test_votes_never_exceed_the_budget(
     budget: int, votes: int, least: int, seed: int
 ) -> None:
     episode = await played(
-        SelfConsistency(votes=votes, budget_tokens=budget, least_tokens=least), seed=seed
+        SelfConsistency(most_votes=votes, budget_tokens=budget, least_tokens=least), seed=seed
     )
     made = calls(episode)
     left = budget
@@ -252,7 +252,8 @@ async def test_under_a_budget_the_first_vote_is_the_call_of_single() -> None:
 
 
 async def test_a_budget_that_is_never_spent_changes_only_the_limit_of_a_vote() -> None:
-    free, bound = await played(SelfConsistency()), await played(SelfConsistency(budget_tokens=9999))
+    granted = SelfConsistency(budget_tokens=9999, most_votes=8)
+    free, bound = await played(SelfConsistency(votes=8)), await played(granted)
     said = [[call.visible for call in calls(episode)] for episode in (free, bound)]
     assert said[0] == said[1]
     assert (free.granted, free.answer) == (None, bound.answer)
