@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -25,6 +24,7 @@ import pytest
 import tracking_cases
 from parley.tracking.rows import CHARTED, run_id
 from tracking_cases import SECRET, STUDY, services
+from wandb_files import Logged, read_run
 
 pytestmark = pytest.mark.slow
 
@@ -73,24 +73,6 @@ class Played:
         return read_run(Path(self.state["runs"][arm]["path"]))
 
 
-@dataclass
-class Logged:
-    """What one offline run's file holds."""
-
-    run: Any = None
-    config: dict[str, Any] = field(default_factory=dict)
-    history: list[dict[str, Any]] = field(default_factory=list)
-    summary: dict[str, Any] = field(default_factory=dict)
-    metrics: list[Any] = field(default_factory=list)
-    artifacts: dict[str, Any] = field(default_factory=dict)
-    exit_code: int | None = None
-
-    @property
-    def episodes(self) -> list[dict[str, Any]]:
-        """The rows of the history that chart an episode."""
-        return [row for row in self.history if "episode" in row]
-
-
 def play(scenario: str, folder: Path, environment: dict[str, str], /, **settings: Any) -> Played:
     """Runs the scenario; asserts that no service of it is left."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -132,57 +114,6 @@ def play(scenario: str, folder: Path, environment: dict[str, str], /, **settings
     state = orjson.loads(out.splitlines()[-1]) if out else {}
     text = error.decode()
     return Played(state, folder, len(calls.open), child.returncode, text, seconds)
-
-
-def read_run(folder: Path) -> Logged:
-    """The records of a run's transaction log, put together as W&B's server would."""
-    (path,) = folder.glob("*.wandb")
-    logged = Logged()
-    for record in stored_records(path.read_bytes()):
-        kind = record.WhichOneof("record_type")
-        item = getattr(record, kind)
-        if kind == "run":
-            logged.run = item
-            logged.config |= {one.key: orjson.loads(one.value_json) for one in item.config.update}
-        elif kind == "history":
-            logged.history.append(named(item.item))
-        elif kind == "summary":
-            logged.summary |= named(item.update)
-        elif kind == "metric":
-            logged.metrics.append(item)
-        elif kind == "artifact":
-            logged.artifacts[item.type] = item
-        elif kind == "exit":
-            logged.exit_code = item.exit_code
-    return logged
-
-
-def named(items: Any) -> dict[str, Any]:
-    return {
-        one.key or "/".join(one.nested_key): orjson.loads(one.value_json.replace("NaN", "null"))
-        for one in items
-    }
-
-
-def stored_records(data: bytes) -> Iterator[Any]:
-    """wandb no longer ships its reader: LevelDB's log format, blocks of 32 KiB, after 7 bytes."""
-    from wandb.proto import wandb_internal_pb2 as protocol
-
-    assert data[:4] == b":W&B"
-    place, whole = 7, b""
-    while place + 7 <= len(data):
-        left = 32768 - place % 32768
-        length, kind = struct.unpack_from("<4xHB", data, place)
-        if left < 7 or kind == 0:
-            place += left
-            continue
-        whole += data[place + 7 : place + 7 + length]
-        place += 7 + length
-        if kind in (1, 4):
-            record = protocol.Record()  # type: ignore[attr-defined, unused-ignore]
-            record.ParseFromString(whole)
-            whole = b""
-            yield record
 
 
 @pytest.fixture(scope="module")
@@ -298,9 +229,9 @@ def test_the_table_of_a_study_has_a_row_an_arm(several: Played) -> None:
 def test_the_frontier_of_a_study_is_a_chart_and_a_picture(several: Played) -> None:
     path = Path(several.state["study"]["path"])
     logged = read_run(path)
-    charts = logged.config["_wandb"]["visualize"] if logged.config["_wandb"] else {}
-    assert {"frontier", "score_by_arm", "tokens_by_arm"} <= set(charts)
-    frontier = charts["frontier"]["panel_config"]
+    charts = {name.split("/")[-1] for name in logged.config if name.startswith("_wandb/visualize")}
+    assert charts == {"frontier", "score_by_arm", "tokens_by_arm"}
+    frontier = logged.config["_wandb/visualize/frontier"]["panel_config"]
     assert frontier["panelDefId"] == "wandb/scatter/v0"
     assert frontier["fieldSettings"] == {"x": "tokens per problem", "y": "score"}
     table = orjson.loads((path / "files" / logged.summary["frontier_table/path"]).read_bytes())
