@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,15 @@ def study_parts(wandb: Any, study: Path) -> Iterator[tuple[str, dict[str, Any]]]
         lines = [[str(point.get("arm", "")), *line(point)] for point in found]
         yield "table", {"results": wandb.Table(columns=columns, data=lines)}
     groups = facets(found)
-    for facet, group in groups.items():
-        place = "" if len(groups) == 1 else f"/{facet}"
-        about = f": {facet}"
-        yield f"frontier of {facet}", _charts(wandb, group, place, about)
+    for facet, key in frontier_keys(groups).items():
+        yield f"frontier of {facet}", _charts(wandb, groups[facet], key, f": {facet}")
     for path in sorted((study / "report").glob("*.png")):
         yield path.name, {f"report/{path.stem}": wandb.Image(str(path))}
+
+
+def frontier_keys(groups: Collection[str]) -> dict[str, str]:
+    """The name of each facet's frontier in W&B; that of its table has `_table` behind it."""
+    return {facet: "frontier" if len(groups) == 1 else f"frontier/{facet}" for facet in groups}
 
 
 def study_summary(study: Path) -> dict[str, float | str]:
@@ -45,14 +48,16 @@ def study_summary(study: Path) -> dict[str, float | str]:
     return said
 
 
-def _charts(wandb: Any, group: Sequence[Point], place: str, about: str) -> dict[str, Any]:
+def _charts(wandb: Any, group: Sequence[Point], key: str, about: str) -> dict[str, Any]:
     rows = [[point["tokens_total"], point["score"], point.get("name", "")] for point in group]
     made = {}
     x, y, arm = SCATTER
     table = wandb.Table(columns=list(SCATTER), data=rows)
-    made[f"frontier{place}"] = wandb.plot.scatter(table, x, y, title=f"{TITLE}{about}")
+    made[key] = wandb.plot.scatter(table, x, y, title=f"{TITLE}{about}")
     for name, column in (("score", y), ("tokens", x)):
         table = wandb.Table(columns=list(SCATTER), data=rows)
         title = f"{column.capitalize()}{about}"
-        made[f"{name}_by_arm{place}"] = wandb.plot.bar(table, arm, column, title=title)
+        made[key.replace("frontier", f"{name}_by_arm", 1)] = wandb.plot.bar(
+            table, arm, column, title=title
+        )
     return made
