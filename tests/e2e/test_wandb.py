@@ -1,4 +1,4 @@
-"""Runs as an agent of W&B starts them, from the sweep file that ships; their files read back."""
+"""W&B from the command line, its agents too: what their offline files hold, read back."""
 
 from __future__ import annotations
 
@@ -144,3 +144,33 @@ def test_without_an_agent_the_same_command_is_no_part_of_a_sweep(tmp_path: Path)
     runs = {run.run.job_type: run.run for run in sent(tmp_path)}
     assert set(runs) == {"arm", "study"}
     assert {run.sweep_id for run in runs.values()} == {""}
+
+
+def test_a_tracker_that_fails_is_one_warning_and_the_study_is_complete(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("taken", encoding="utf-8")
+    words = rendered({"strategy": "pact"})[2:]
+    done = run_parley(*words, *QUICK, f"tracker.folder={tmp_path / 'file'}", at=tmp_path)
+    assert done.code == 0, done.said
+    assert done.err.count("W&B: ") == 1
+    assert "W&B: FileExistsError" in done.err
+    assert "parley upload" in done.err
+    assert tracking(tmp_path, "pact")["status"].startswith("disabled: FileExistsError")
+    sent_later = run_parley("upload", "outputs/strategies", "tracker.mode=offline", at=tmp_path)
+    assert sent_later.code == 0, sent_later.said
+    assert {run.run.job_type for run in sent(tmp_path)} == {"arm", "study"}
+
+
+def test_a_resumed_arm_is_the_same_run_and_the_study_too(tmp_path: Path) -> None:
+    words = rendered({"strategy": "pact"})[2:]
+    for limit in (2, 4):
+        done = run_parley(*words, *QUICK, f"limit={limit}", at=tmp_path)
+        assert done.code == 0, done.said
+    runs: dict[str, list[Logged]] = {}
+    for run in sent(tmp_path):
+        runs.setdefault(run.run.job_type, []).append(run)
+    for kind in ("arm", "study"):
+        first, second = runs[kind]
+        assert first.run.run_id == second.run.run_id, kind
+        assert second.run.resume, kind
+    assert [row["episode"] for row in runs["arm"][1].episodes] == [3, 4]
+    assert [run.summary["n"] for run in runs["arm"]] == [2, 4]
