@@ -216,7 +216,16 @@ def _beheaded(folder: Path, tracker: WandbTracker, victim: Callable[[], int]) ->
 
 def beheaded(folder: Path, tracker: WandbTracker) -> None:
     """W&B's service is killed in the middle of the study."""
-    _beheaded(folder, tracker, lambda: services(os.getpid())[0])
+
+    def service() -> int:
+        """On a busy machine `ps` now and then misses a process."""
+        for _ in range(50):
+            if found := services(os.getpid()):
+                return found[0]
+            time.sleep(0.1)
+        raise AssertionError("no service of W&B is running")
+
+    _beheaded(folder, tracker, service)
 
 
 def killed(folder: Path, tracker: WandbTracker) -> None:

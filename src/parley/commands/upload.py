@@ -19,9 +19,11 @@ def command(arguments: Sequence[str]) -> int:
     parser.add_argument("overrides", nargs="*", help="tracker settings, as tracker.project=NAME")
     given = parser.parse_args(arguments)
     from parley.analysis.report import write_report
+    from parley.store import find_arms
     from parley.tracking import warning
     from parley.upload import upload
 
+    find_arms(given.folder)  # where there is nothing to send, that is the message
     try:
         write_report(given.folder)
     except StoreError as error:
