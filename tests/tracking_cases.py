@@ -190,8 +190,11 @@ def replayed(folder: Path, tracker: WandbTracker) -> None:
 
 
 def services(parent: int) -> list[int]:
-    """Process ids of the W&B services that serve the process; zombies left out."""
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+    """Process ids of the W&B services that serve the process; zombies left out.
+
+    `ps` is told not to cut its lines, which it does where COLUMNS is set, as in pytest's workers.
+    """
+    listed = subprocess.run(["ps", "-wweo", "pid,args"], capture_output=True, text=True, check=True)
     lines = (line.split() for line in listed.stdout.splitlines())
     return [
         int(words[0])
@@ -216,16 +219,7 @@ def _beheaded(folder: Path, tracker: WandbTracker, victim: Callable[[], int]) ->
 
 def beheaded(folder: Path, tracker: WandbTracker) -> None:
     """W&B's service is killed in the middle of the study."""
-
-    def service() -> int:
-        """On a busy machine `ps` now and then misses a process."""
-        for _ in range(50):
-            if found := services(os.getpid()):
-                return found[0]
-            time.sleep(0.1)
-        raise AssertionError("no service of W&B is running")
-
-    _beheaded(folder, tracker, service)
+    _beheaded(folder, tracker, lambda: services(os.getpid())[0])
 
 
 def killed(folder: Path, tracker: WandbTracker) -> None:
