@@ -119,6 +119,9 @@ class Sampler:
     def finish(self, arm: str, folder: str) -> None:
         pass
 
+    def report(self, folder: str) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

@@ -73,7 +73,11 @@ def test_every_folder_of_configs_is_a_group() -> None:
 
 def test_no_yaml_lies_where_nobody_looks() -> None:
     known = {FOLDER / group / f"{name}.yaml" for group, name in (*CHOICES, *PRESETS)}
-    known |= {FOLDER / "study.yaml", *(FOLDER / "hydra").rglob("*.yaml")}
+    known |= {
+        FOLDER / "study.yaml",
+        FOLDER / "wandb_sweep.yaml",
+        *(FOLDER / "hydra").rglob("*.yaml"),
+    }
     assert set(FOLDER.rglob("*")) - known - {p for p in FOLDER.rglob("*") if p.is_dir()} == set()
 
 

@@ -26,7 +26,9 @@ engines.guard engines.vocabulary engines.memo engines.address engines.failures e
 engines.transport engines.tokenizer engines.client engines.probe engines.process engines.registry
 engines.launching engines.llamacpp_server engines.plausible engines.*
 arm components choosing calls composing episode rehearsal
-progress provenance reuse tracking.rows tracking.wandb_run tracking upload
+progress provenance reuse tracking.keys tracking.telling tracking.none tracking.recorded
+tracking.reported tracking.rows tracking.wandb_process tracking.wandb_study tracking.wandb_run
+tracking upload dashboard
 donors budgets replays works study
 analysis.naming analysis.publications analysis.caveats
 analysis.placing analysis.samples analysis.resampling analysis.stats analysis.paired analysis.fronts
@@ -65,14 +67,14 @@ RUNNING = frozenset(
         "engines",
     }
     | {"episode", "examples", "progress", "provenance", "rehearsal", "reuse", "study", "tracking"}
-    | {"upload", "works", "replays"}
+    | {"upload", "dashboard", "works", "replays"}
     | {"strategies", "channels", "topologies", "benchmarks"}
 )
 """What runs studies. It meets the analysis only at the files in `outputs/`."""
 
 HEAVY = (
-    "hydra omegaconf torch vllm wandb pandas matplotlib scipy statsmodels moocore datasets "
-    "xllamacpp aiohttp"
+    "hydra omegaconf torch vllm wandb wandb_workspaces pandas matplotlib scipy statsmodels moocore "
+    "datasets xllamacpp aiohttp"
 )
 
 

@@ -102,7 +102,13 @@ def manifest(arm: str, strategy: str, status: str = "finished") -> dict[str, Any
         "study": STUDY,
         "arm": arm,
         "label": strategy,
-        "choices": {"benchmark": "fictional", "strategy": strategy, "seed": 42},
+        "choices": {
+            "benchmark": "fictional",
+            "topology": "pair",
+            "strategy": strategy,
+            "model": "tiny",
+            "seed": 42,
+        },
         "identity": {
             "sampling": {"temperature": 0.6},
             "engine": {"url": f"http://me:{SECRET}@localhost/v1", "api_key": SECRET},
@@ -127,11 +133,8 @@ def write_arm(folder: Path, facts: dict[str, Any], episodes: Sequence[Episode]) 
 
 def several(folder: Path, tracker: WandbTracker) -> None:
     """Three arms, interleaved; one fails an episode first, one is stopped."""
-    from PIL import Image
+    from parley.analysis.report import write_report
 
-    report = folder / STUDY / "report"
-    report.mkdir(parents=True)
-    Image.new("RGB", (4, 4)).save(report / "frontier.png")
     strategies = ("full", "pact", "concise")
     arms = {f"arm-{name}": manifest(f"arm-{name}", name) for name in strategies}
     arms["arm-concise"]["status"] = "stopped"
@@ -147,7 +150,10 @@ def several(folder: Path, tracker: WandbTracker) -> None:
             tracker.log(told[arm][-1])
     for arm, facts in arms.items():
         write_arm(folder / STUDY / arm, facts, told[arm])
+    write_report(folder / STUDY)
+    for arm in arms:
         tracker.finish(arm, str(folder / STUDY / arm))
+    tracker.report(str(folder / STUDY))
     tracker.close()
 
 
@@ -184,8 +190,11 @@ def replayed(folder: Path, tracker: WandbTracker) -> None:
 
 
 def services(parent: int) -> list[int]:
-    """Process ids of the W&B services that serve the process; zombies left out."""
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+    """Process ids of the W&B services that serve the process; zombies left out.
+
+    `ps` is told not to cut its lines, which it does where COLUMNS is set, as in pytest's workers.
+    """
+    listed = subprocess.run(["ps", "-wweo", "pid,args"], capture_output=True, text=True, check=True)
     lines = (line.split() for line in listed.stdout.splitlines())
     return [
         int(words[0])

@@ -124,12 +124,14 @@ def build_benchmark(values: Mapping[str, Any]) -> Any:
 
 
 def build_tracker(values: Mapping[str, Any], *, environment: Mapping[str, str], home: Path) -> Any:
-    """The study's tracker; `environment` and `home` tell whether a W&B key is at hand."""
-    from parley.tracking import key_source
+    """The study's tracker; `environment` and `home` tell whether a W&B key is at hand, and whether
+    a sweep's agent started this process."""
+    from parley.tracking import agent_sweep, key_source
 
     tracker = build(_node(values, "tracker"), where="tracker", packages=_packages(values))
     if hasattr(tracker, "has_key"):
-        tracker = replace(tracker, has_key=key_source(environment, home) is not None)
+        has_key = key_source(environment, home) is not None
+        tracker = replace(tracker, has_key=has_key, sweep=agent_sweep(environment))
     return tracker
 
 

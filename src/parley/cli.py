@@ -19,6 +19,7 @@ COMMANDS = {
     "show": "list the episodes of a folder, or print one conversation",
     "rescore": "grade recorded answers again; no engine needed",
     "upload": "replay finished folders to W&B",
+    "dashboard": "save a study's view in W&B: score against tokens",
     "serve": "start an engine and hold it for later runs",
     "doctor": "what is installed, which engines can start, what is missing",
     "schema": "print the JSON Schema of an episode record",
@@ -85,7 +86,7 @@ def _perform(arguments: list[str]) -> int:
 
 def usage() -> str:
     """The text of `parley --help`."""
-    lines = [f"  {name:<9}{text}" for name, text in COMMANDS.items()]
+    lines = [f"  {name:<10}{text}" for name, text in COMMANDS.items()]
     return "\n".join(
         [
             "usage: parley COMMAND [arguments]",

@@ -26,6 +26,7 @@ from parley.store import read_manifest
 from parley.store.archive import EPISODES
 from parley.store.manifest import write_manifest
 from parley.study import Outcome, Settings, run_study
+from parley.tracking import warning
 
 
 def perform(
@@ -89,14 +90,7 @@ def report(outcome: Outcome, tracker: Tracker, console: Console) -> list[Any]:
             console.print(f"note: {note}", highlight=False)
         for path in written.files:
             console.print(f"wrote {path}", highlight=False, soft_wrap=True)
-    for folder in outcome.active:
-        tracker.finish(folder.name, str(folder))
-    tracker.close()
-    if tracker.state:
-        for folder in outcome.active:
-            with suppress(StoreError):
-                manifest = read_manifest(folder)
-                write_manifest(folder, replace(manifest, tracking=tracker.state))
+    _track(outcome, recorded, tracker)
     for name, times in outcome.errors.most_common():
         print(f"{times} x {name}: {outcome.examples[name]}", file=sys.stderr)
     for label, text in outcome.failures.items():
@@ -104,3 +98,23 @@ def report(outcome: Outcome, tracker: Tracker, console: Console) -> list[Any]:
     if outcome.stopped:
         print(outcome.stopped, file=sys.stderr)
     return tables
+
+
+def _track(outcome: Outcome, recorded: Sequence[Path], tracker: Tracker) -> None:
+    """Hands the arms and their report to the tracker, and notes in the manifests what it made of
+    them. What it could not do is a warning: the records are complete."""
+    for folder in dict.fromkeys((*outcome.active, *recorded)):
+        tracker.finish(folder.name, str(folder))
+    for study in dict.fromkeys(folder.parent for folder in recorded):
+        tracker.report(str(study))
+    tracker.close()
+    if not tracker.state:
+        return
+    runs = tracker.state.get("runs", {})
+    for folder in outcome.folders:
+        if folder in outcome.active or folder.name in runs:
+            with suppress(StoreError):
+                manifest = read_manifest(folder)
+                write_manifest(folder, replace(manifest, tracking=tracker.state))
+    if said := warning(tracker.state):
+        print(said, file=sys.stderr)

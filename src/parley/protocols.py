@@ -199,7 +199,11 @@ class Tracker(Protocol):
 
     def log(self, episode: Episode) -> None: ...
 
-    def finish(self, arm: str, folder: str) -> None: ...
+    def finish(self, arm: str, folder: str) -> None:
+        """Also of an arm that was not started, since all its episodes were recorded before."""
+
+    def report(self, folder: str) -> None:
+        """After the arms are finished: the study's folder, in which its report lies."""
 
     def close(self) -> None: ...
 

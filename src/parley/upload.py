@@ -25,7 +25,8 @@ class Uploaded:
 
 
 def upload(folder: Path, tracker: WandbTracker) -> Uploaded:
-    """Replays the finished arms of a folder, each into the run of its id; closes the tracker.
+    """Replays the finished arms of a folder, each into the run of its id, then the studies' own
+    runs from their reports; closes the tracker.
 
     Sending again replaces what W&B had of a run, so that it may be repeated, and mends runs that
     were tracked in parts. Waits until everything is sent, up to `finish_timeout_s` per arm.
@@ -33,13 +34,17 @@ def upload(folder: Path, tracker: WandbTracker) -> Uploaded:
     """
     sent: dict[str, int] = {}
     skipped: dict[str, str] = {}
+    studies: dict[Path, None] = {}
     try:
         for home in find_arms(folder):
             manifest = read_manifest(home)
             if manifest.status == "finished":
+                studies[home.parent] = None
                 sent[manifest.arm] = tracker.replay(manifest.to_dict(), home)
             else:
                 skipped[manifest.arm] = f"is {manifest.status}, not finished"
+        for study in studies:
+            tracker.report(str(study), anew=True)
     finally:
         tracker.close(float("inf"))
     if tracker.disabled:

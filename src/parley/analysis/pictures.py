@@ -13,8 +13,9 @@ from parley.analysis.costs import Cost
 from parley.analysis.flow import Flow, flow, summed
 from parley.analysis.frames import Frames, plain_rows
 from parley.analysis.latex import to_latex
-from parley.analysis.placed import Placed, place, reading
+from parley.analysis.placed import Placed, place, points, reading
 from parley.analysis.style import PRINT, SCREEN, Look, save, write
+from parley.analysis.tables import to_csv
 from parley.errors import StoreError
 
 if TYPE_CHECKING:
@@ -53,15 +54,15 @@ class Drawn:
 
 
 def draw(frames: Frames, table: pd.DataFrame, folder: Path, choice: Choice) -> Drawn:
-    """Writes the frontier and the budgets on the default axes, and on others where chosen; the
-    ledger, who re-read whom, how prompts grow, and what scale changes where there are several
-    models. Raises StoreError, and ConfigError at a metric no arm has."""
+    """Writes the frontier (also as numbers) and the budgets on the default axes, and on others
+    where chosen; the ledger, who re-read whom, how prompts grow, and what scale changes where
+    there are several models. Raises StoreError, and ConfigError at a metric no arm has."""
     usual = place(frames, table)
     chosen = place(frames, table, metric=choice.metric, cost=choice.cost) if choice.stem else usual
     folders = {(arm["study"], arm["arm"]): arm["folder"] for arm in frames.arm_rows()}
     flows = [_flow(frames, folders[row["study"], row["arm"]]) for row in plain_rows(table)]
     looks = (SCREEN, PRINT) if choice.printed else (SCREEN,)
-    files: list[Path] = []
+    files = [write(folder / "frontier.csv", to_csv(points(usual)).encode())]
     for look in looks:
         target = folder if look is SCREEN else folder / PRINTED
         files += _axes(usual, target, "", look)

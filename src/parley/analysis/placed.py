@@ -32,6 +32,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = dict[str, Any]
+POINTS = (
+    *("study", "arm", "name", "benchmark", "model", "topology", "strategy", "channel", "metric"),
+    *("n", "episodes", "missing", "errors", "score", "score_low", "score_high"),
+    *("tokens_total", "tokens_low", "tokens_high", "tokens_prompt", "tokens_completion"),
+    *("truncated", "messages_ok", "front", "front_chance"),
+)
+"""Columns of `frontier.csv`: those of the results table, an arm's short name, and its chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +110,17 @@ def place(
     return Placed(
         metric=metric or next(iter(metrics), ""), cost=cost, rows=tuple(rows), facets=tuple(found)
     )
+
+
+def points(placed: Placed) -> pd.DataFrame:
+    """The arms on their axes as a table: what a picture of the frontier is drawn from."""
+    import pandas as pd
+
+    rows = [
+        {**row, "name": name}
+        for row, name in zip(placed.rows, shortest(placed.rows) if placed.rows else (), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=list(POINTS))
 
 
 def reading(placed: Placed, wanted: Sequence[float] = ()) -> list[str]:

@@ -8,49 +8,28 @@ background thread behind a bounded queue. Whatever goes wrong there ends trackin
 from __future__ import annotations
 
 import contextlib
-import netrc
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import InitVar, asdict, dataclass
+from dataclasses import InitVar, dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, ClassVar, Literal
-from urllib.parse import urlsplit
 
-import orjson
-
+from parley.errors import StoreError
 from parley.redaction import redact_error
-from parley.store import latest_rows
+from parley.store import latest_rows, read_manifest
+from parley.tracking.keys import agent_sweep, key_source
+from parley.tracking.none import NoTracker
+from parley.tracking.recorded import mapping, recorded
+from parley.tracking.reported import FRONTIER
+from parley.tracking.telling import BY_MODE, warning
 from parley.tracking.wandb_run import Session
 from parley.types import Episode
 
+__all__ = ["NoTracker", "WandbTracker", "agent_sweep", "import_wandb", "key_source", "warning"]
+
 Mode = Literal["auto", "online", "offline", "disabled"]
-_HOSTS = ("api.wandb.ai", "api.forge.coreweave.com")
-"""Where W&B's own service is reached; both names stand for the same keys."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoTracker:
-    """Tracks nothing: the default."""
-
-    operational: ClassVar[frozenset[str]] = frozenset()
-
-    @property
-    def state(self) -> dict[str, Any]:
-        return {"tracker": "none", "status": "disabled: not asked for"}
-
-    def start(self, arm: str, config: Mapping[str, object], folder: str | None = None) -> None:
-        pass
-
-    def log(self, episode: Episode) -> None:
-        pass
-
-    def finish(self, arm: str, folder: str) -> None:
-        pass
-
-    def close(self, wait_s: float | None = None) -> None:
-        pass
 
 
 def import_wandb() -> Any:
@@ -60,31 +39,19 @@ def import_wandb() -> Any:
     return wandb
 
 
-def key_source(environment: Mapping[str, str], home: Path) -> str | None:
-    """Where W&B would find an API key, in its own order; never the key itself."""
-    for name in ("WANDB_API_KEY", "WANDB_IDENTITY_TOKEN_FILE"):
-        if environment.get(name):
-            return name
-    base = urlsplit(environment.get("WANDB_BASE_URL", "")).netloc
-    hosts = _HOSTS if base in ("", *_HOSTS) else (base,)
-    given = environment.get("NETRC")
-    for path in [Path(given).expanduser()] if given else [home / ".netrc", home / "_netrc"]:
-        with contextlib.suppress(OSError, netrc.NetrcParseError):
-            entries = [netrc.netrc(str(path)).authenticators(host) for host in hosts]
-            if any(entry and entry[2] for entry in entries):
-                return str(path)
-    return None
-
-
 @dataclass(kw_only=True, eq=False)
 class WandbTracker:
-    """One W&B run per arm, grouped by study; several arms may be open at once.
+    """One W&B run per arm and one of the study, grouped by study; several arms may be open.
 
     Neither frozen nor slotted: it holds a thread, which is no setting. An arm's run has the same
     id whenever it is resumed. Online, W&B appends to it; offline, every session writes a folder of
     its own, which `wandb sync` joins in order, and `parley upload` sends as a whole.
 
-    `has_key`, whether an API key is available, and `importer` come from the caller, not from YAML.
+    In a process that a sweep's agent started, the agent's run is the only one: the first arm has
+    it, also when there is nothing left to do for it, and the others are left to `parley upload`.
+
+    `has_key`, whether an API key is available, `sweep`, the agent's sweep or "", and `importer`
+    come from the caller, not from YAML.
     """
 
     project: str = "parley"
@@ -104,24 +71,26 @@ class WandbTracker:
     """Episodes that may wait for W&B; more are left out of the charts (not of table, summary and
     records), and counted."""
     has_key: InitVar[bool] = False
+    sweep: InitVar[str] = ""
     importer: InitVar[Callable[[], Any] | None] = None
 
     operational: ClassVar[frozenset[str]] = frozenset(
         {"project", "entity", "mode", "folder", "init_timeout_s", "finish_timeout_s", "capacity"}
     )
 
-    def __post_init__(self, has_key: bool, importer: Callable[[], Any] | None) -> None:
+    def __post_init__(self, has_key: bool, sweep: str, importer: Callable[[], Any] | None) -> None:
         if self.mode not in ("auto", "online", "offline", "disabled"):
             raise ValueError("tracker.mode is one of auto, online, offline, disabled")
         if self.capacity < 1 or self.init_timeout_s <= 0 or self.finish_timeout_s <= 0:
             raise ValueError("tracker.capacity and the time limits must be positive")
-        self._import = importer or import_wandb
+        self._import, self._sweep = importer or import_wandb, sweep
+        self._begun: set[str] = set()
         self._queue: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._thread: threading.Thread | None = None
         mode = self.mode if self.mode != "auto" else "online" if has_key else "offline"
         self._state: dict[str, Any] = {
             "tracker": "wandb",
-            "status": "disabled: by tracker.mode" if mode == "disabled" else mode,
+            "status": BY_MODE if mode == "disabled" else mode,
             "project": self.project,
             "entity": self.entity,
             "dropped": 0,
@@ -152,23 +121,38 @@ class WandbTracker:
 
         With `folder`, the arm's, running means go on from the episodes recorded there.
         """
+        self._begun.add(arm)
         self._put(("start", arm, config, folder, time.time()))
 
     def log(self, episode: Episode) -> None:
         """Charts a finished episode; returns at once."""
-        if self._thread is not None and self._queue.qsize() >= self.capacity:
+        if episode.arm not in self._begun:
+            return
+        if self._queue.qsize() >= self.capacity:
             self._state["dropped"] += 1
-        elif self._thread is not None:
+        else:
             self._put(("log", episode.arm, episode))
 
     def finish(self, arm: str, folder: str) -> None:
-        """Sends summary, table, figures and records of the arm, from its folder.
+        """Sends summary, table and records of the arm, from its folder.
 
-        The report's figures go along if they exist by now; a manifest whose status is "stopped"
-        makes the run count as failed.
+        A manifest whose status is "stopped" makes the run count as failed. An arm that was never
+        started had nothing left to do: only an agent, which waits for its numbers, is sent it.
         """
-        if self._thread is not None:
+        if arm in self._begun:
             self._put(("finish", arm, folder))
+        elif self._sweep and not self._begun:
+            with contextlib.suppress(StoreError):  # the report has said what cannot be read
+                self.replay(read_manifest(Path(folder)).to_dict(), Path(folder))
+
+    def report(self, folder: str, *, anew: bool = False) -> None:
+        """Sends the study's own run, from the report in its folder: table, frontier, pictures.
+
+        To be called after its arms are finished. `anew` replaces what W&B has of it. A process of
+        an agent sends none: others may write the same study, and `parley upload` sends it once.
+        """
+        if self._begun and not self._sweep and (Path(folder) / "report" / FRONTIER).exists():
+            self._put(("report", Path(folder).name, folder, anew))
 
     def replay(self, manifest: Mapping[str, Any], folder: Path) -> int:
         """Sends a recorded arm anew, in place of what W&B has of its run; returns its episodes.
@@ -176,6 +160,7 @@ class WandbTracker:
         Waits for room in the queue, so that nothing is left out. For use without a running study.
         """
         arm, count = str(manifest["arm"]), 0
+        self._begun.add(arm)
         self._put(("start", arm, manifest, str(folder), None))
         for record in latest_rows(folder):
             while self._queue.qsize() >= self.capacity and not self.disabled:
@@ -200,7 +185,7 @@ class WandbTracker:
         thread.join(min(limit, threading.TIMEOUT_MAX))
         if thread.is_alive():
             self._note(f"not everything was sent within {limit:g} s; see `parley upload`")
-        self._thread = None
+        self._thread, self._begun = None, set()
 
     def _put(self, item: tuple[Any, ...]) -> None:
         if self.disabled:
@@ -254,37 +239,41 @@ class WandbTracker:
             init_timeout_s=self.init_timeout_s,
             finish_timeout_s=self.finish_timeout_s,
             note=self._note,
+            sweep=self._sweep,
         )
 
     def _handle(self, session: Session, kind: str, arm: str, *rest: Any) -> None:
         if kind == "start":
-            config, folder, since = rest
-            path = None if folder is None else Path(folder)
-            root = Path(self.folder) if self.folder else path.parent if path else Path()
-            earlier = () if path is None or since is None else _recorded(path, since)
-            root, anew = root.absolute(), since is None
-            runs = self._state["runs"]
-            # where other arms have their runs, what keeps this one from opening is its own affair
-            with session.bearable(f"{arm}: run") if runs else contextlib.nullcontext():
-                run = session.start(arm, config, root, earlier=earlier, replace=anew)
-                self._state["runs"] = {**runs, arm: run}
+            self._begin(session, arm, *rest)
         elif kind == "log":
-            session.log(arm, rest[0] if isinstance(rest[0], Mapping) else _mapping(rest[0]))
+            session.log(arm, rest[0] if isinstance(rest[0], Mapping) else mapping(rest[0]))
+        elif kind == "report":
+            study = Path(rest[0]).absolute()
+            with session.bearable(f"{arm}: the study's run"):
+                self._state["study"] = session.report(study, self._root(study), replace=rest[1])
         else:
             session.finish(arm, Path(rest[0]))
 
+    def _begin(
+        self,
+        session: Session,
+        arm: str,
+        config: Mapping[str, Any],
+        folder: str | None,
+        since: float | None,
+    ) -> None:
+        """Opens the arm's run; `since` is when it was started, None for one that is replayed."""
+        runs = self._state["runs"]
+        if self._sweep and runs:
+            self._note(f"{arm}: an agent's run holds one arm, so this one has none")
+            return
+        path = None if folder is None else Path(folder)
+        earlier = () if path is None or since is None else recorded(path, since)
+        root = self._root(path.parent if path else Path())
+        # where other arms have their runs, what keeps this one from opening is its own affair
+        with session.bearable(f"{arm}: run") if runs else contextlib.nullcontext():
+            run = session.start(arm, config, root, earlier=earlier, replace=since is None)
+            self._state["runs"] = {**runs, arm: run}
 
-def _recorded(folder: Path, since: float) -> Iterator[Mapping[str, Any]]:
-    """Episodes that ended before the arm was opened; later ones come through `log`."""
-    for record in latest_rows(folder):
-        if record["started"] + record["seconds"] <= since:
-            yield record
-
-
-def _mapping(episode: Episode) -> Mapping[str, Any]:
-    """As a stored line reads; the slow way round where a text is no valid Unicode."""
-    try:
-        plain: dict[str, Any] = orjson.loads(orjson.dumps(episode, default=dict))
-    except orjson.JSONEncodeError:
-        plain = asdict(episode)
-    return plain
+    def _root(self, study: Path) -> Path:
+        return (Path(self.folder) if self.folder else study).absolute()

@@ -6,7 +6,7 @@ Pure; knows no tracker's package.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,11 +15,31 @@ from parley.redaction import redact
 
 STEP = "episode"
 """The charts' own step metric: episodes in the order in which they finished, from 1."""
+EACH, RUNNING = "episode/", "running/"
+"""What one episode gave, which W&B charts only when asked; and the means so far."""
+SPENT = f"{RUNNING}tokens_spent"
+BY_TOKENS = f"{RUNNING}score_by_tokens"
+"""The mean score so far, charted against all tokens that the arm has spent so far."""
+CHARTED = (
+    "score",
+    "tokens/total",
+    "tokens/prompt",
+    "tokens/completion",
+    "truncated",
+    "messages/ok",
+)
+"""What every arm's default page compares, one bar an arm, with `score/` of each metric."""
 COLUMNS = (
     *("problem", "sample", "question", "gold", "extracted", "score", "tokens", "status"),
     "messages",
 )
-_AVERAGED = ("score", "tokens_total", "tokens_prompt", "tokens_completion")
+_AVERAGED = {
+    "score": "score",
+    "tokens_total": "tokens",
+    "tokens_prompt": "tokens_prompt",
+    "tokens_completion": "tokens_completion",
+}
+_SHARES = ("truncated", "truncated_in_thinking", "overflow", "estimated")
 _NOT_CONFIG = frozenset({"choices", "status", "tracking", "metrics", "label"})
 
 
@@ -55,11 +75,13 @@ class Averages:
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """An arm as its episodes come in. Means are over the newest try of each (problem, sample)."""
+    """An arm as its episodes come in. Means are over the newest try of each (problem, sample);
+    tokens spent are those of all tries."""
 
     metric: str
     metrics: tuple[str, ...]
     step: int = 0
+    spent: float = 0.0
     averages: Averages = field(default_factory=Averages)
     seen: dict[tuple[str, int], dict[str, float]] = field(default_factory=dict)
 
@@ -78,13 +100,54 @@ class Progress:
     def add(self, record: Mapping[str, Any]) -> dict[str, float]:
         """Counts an episode, which replaces an earlier try; returns what is charted for it."""
         _, values = self.row(record)
-        kept = {name: values[name] for name in {*self.metrics, *_AVERAGED} if name in values}
+        names = _AVERAGED | {name: name for name in self.metrics if name != "score"}
+        kept = {short: values[name] for name, short in names.items() if name in values}
         place = (str(record["problem"]), int(record["sample"]))
         self.averages.add(self.seen.get(place, {}), -1)
         self.averages.add(kept)
         self.seen[place] = kept
         self.step += 1
-        return {STEP: self.step, **values, **self.averages.means("mean/")}
+        self.spent += values["tokens_total"]
+        running = self.averages.means(RUNNING)
+        by_tokens = {BY_TOKENS: running[f"{RUNNING}score"]} if f"{RUNNING}score" in running else {}
+        each = {f"{EACH}{name}": value for name, value in values.items()}
+        return {STEP: self.step, **each, **running, SPENT: self.spent, **by_tokens}
+
+
+def summary(
+    episodes: Iterable[tuple[str, Mapping[str, float]]], metrics: Sequence[str]
+) -> dict[str, float]:
+    """An arm's numbers under the names that all arms share, from each episode's problem and row.
+
+    `score` and `tokens/...` are means over problems, samples of one problem averaged first;
+    `messages/...` are shares of all messages, `truncated` and its like of all episodes; `n`
+    counts problems, `recorded` episodes.
+    """
+    problems: dict[str, Averages] = {}
+    sums: dict[str, float] = {}
+    count = 0
+    for problem, values in episodes:
+        count += 1
+        problems.setdefault(problem, Averages()).add(values)
+        for name, value in values.items():
+            sums[name] = sums.get(name, 0.0) + value
+    means = Averages()
+    for averages in problems.values():
+        means.add(averages.means())
+    mean = means.means()
+    found = {"score": mean["score"]} if "score" in mean else {}
+    found |= {f"score/{name}": mean[name] for name in metrics if name in mean}
+    found |= {
+        name.replace("tokens_", "tokens/", 1): value
+        for name, value in mean.items()
+        if name.startswith("tokens_")
+    }
+    found |= {name: sums.get(name, 0.0) / count for name in _SHARES if count}
+    if written := sums.get("messages"):
+        shares = (name for name in sums if name.startswith("messages_"))
+        found |= {name.replace("_", "/", 1): sums[name] / written for name in shares}
+    found |= {name: mean[name] for name in ("calls", "asks", "messages", "turns") if name in mean}
+    return {**found, "n": len(problems), "recorded": count, "errors": int(sums.get("failed", 0))}
 
 
 def table_line(

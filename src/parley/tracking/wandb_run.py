@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,23 @@ import orjson
 
 from parley.redaction import redact, redact_error
 from parley.store import latest_rows, read_manifest
-from parley.tracking.rows import COLUMNS, STEP, Averages, Progress, run_config, run_id, table_line
+from parley.tracking.reported import reported
+from parley.tracking.rows import (
+    BY_TOKENS,
+    CHARTED,
+    COLUMNS,
+    EACH,
+    RUNNING,
+    SPENT,
+    STEP,
+    Progress,
+    run_config,
+    run_id,
+    summary,
+    table_line,
+)
+from parley.tracking.wandb_process import exit_hooks_kept, without_telemetry, writable
+from parley.tracking.wandb_study import study_parts, study_summary
 
 MAX_TABLE_ROWS = 10_000
 """wandb's own bound on tables that are no artifacts; beyond it, the records are the place."""
@@ -33,11 +47,10 @@ MAX_TABLE_ROWS = 10_000
 
 @dataclass(slots=True, kw_only=True)
 class Live:
-    """The open run of one arm, and which of its metrics W&B knows."""
+    """The open run of one arm."""
 
     run: Any
     progress: Progress
-    defined: set[str] = field(default_factory=set)
 
 
 class Session:
@@ -53,8 +66,9 @@ class Session:
         init_timeout_s: float,
         finish_timeout_s: float,
         note: Callable[[str], None],
+        sweep: str = "",
     ) -> None:
-        self._wandb, self._mode, self._note = wandb, mode, note
+        self._wandb, self._mode, self._note, self._sweep = wandb, mode, note, sweep
         self._place = {"project": project, "entity": entity}
         self._live: dict[str, Live] = {}
         self._settings = {
@@ -78,8 +92,8 @@ class Session:
         # a run that somebody else has open in this process keeps its settings and service
         self._owner = wandb.run is None
         if self._owner:
-            _without_telemetry(wandb)
-            with _exit_hooks_kept():
+            without_telemetry(wandb)
+            with exit_hooks_kept():
                 wandb.setup(wandb.Settings(**self._settings))
 
     def start(
@@ -96,34 +110,50 @@ class Session:
         `earlier` are the episodes charted in earlier sessions. `replace` starts the run anew under
         its id: W&B then forgets what it had of it.
         """
-        _writable(root)
         study = str(config.get("study", ""))
-        with _exit_hooks_kept():
-            run = self._wandb.init(
-                **self._place,
-                dir=str(root),
-                id=run_id(study, arm),
-                name=str(config.get("label") or arm),
-                group=study or None,
-                config=run_config({**config, "arm": arm}),
-                mode=self._mode,
-                reinit="create_new",
-                resume=None if replace else "allow",
-                # the app's stop button would interrupt the whole study, not this arm
-                settings=self._wandb.Settings(
-                    **self._settings,
-                    stop_fn=lambda: self._note(f"{arm}: the app's stop button is not obeyed"),
-                ),
-            )
-        run.define_metric(STEP, hidden=True)
-        run.define_metric("*", step_metric=STEP)
+        known = ((config.get("tracking") or {}).get("runs") or {}).get(arm) or {}
+        run = self._open(
+            root,
+            id=str(known.get("id") or run_id(study, arm)),
+            sweep=str(known.get("sweep") or ""),
+            name=str(config.get("label") or arm),
+            group=study or None,
+            job_type="arm",
+            config=run_config({**config, "arm": arm}),
+            resume=None if replace else "allow",
+            stop=f"{arm}: the app's stop button is not obeyed",
+        )
+        _define(run)
         progress = Progress(metric="", metrics=())
         _name_metrics(progress, config)
         self._live[arm] = Live(run=run, progress=progress)
         for record in earlier:
             progress.add(record)
         url = run.url if self._mode == "online" else None
-        return {"id": run.id, "url": url, "path": str(run.settings.sync_dir)}
+        where = {"id": run.id, "url": url, "path": str(run.settings.sync_dir)}
+        return where | ({"sweep": run.sweep_id} if run.sweep_id else {})
+
+    def _open(self, root: Path, *, id: str, sweep: str, stop: str, **about: Any) -> Any:
+        """A run with its files below `root`.
+
+        In a sweep, W&B takes id, project and entity from the agent, whatever is said here. A run
+        that belonged to a sweep once stays in it when it is sent again.
+        """
+        writable(root)
+        place = {} if self._sweep else {**self._place, "id": id}
+        # the app's stop button would interrupt the whole study, not this arm
+        settings: dict[str, Any] = {**self._settings, "stop_fn": lambda: self._note(stop)}
+        if sweep and not self._sweep:
+            settings["sweep_id"] = sweep
+        with exit_hooks_kept():
+            return self._wandb.init(
+                **place,
+                **about,
+                dir=str(root),
+                mode=self._mode,
+                reinit="create_new",
+                settings=self._wandb.Settings(**settings),
+            )
 
     def log(self, arm: str, record: Mapping[str, Any]) -> None:
         """Charts one finished episode; of an arm that is not open, nothing."""
@@ -131,16 +161,10 @@ class Session:
         if live is None:
             return
         with self.bearable(f"{arm}: an episode"):
-            data = live.progress.add(record)
-            for name in data.keys() - live.defined:
-                if name != STEP and not name.startswith("mean/"):
-                    # else the last episode would stand in the summary as if it were the arm
-                    live.run.define_metric(name, step_metric=STEP, summary="none")
-            live.defined.update(data)
-            live.run.log(data)
+            live.run.log(live.progress.add(record))
 
     def finish(self, arm: str, folder: Path | None) -> None:
-        """Summary, table, figures and records of the arm; then its run ends.
+        """Summary, table and records of the arm; then its run ends.
 
         Without a folder, or with a manifest that says "stopped", the run counts as failed.
         """
@@ -153,16 +177,41 @@ class Session:
             failed = manifest["status"] == "stopped"
             _name_metrics(live.progress, manifest)
             with self.bearable(f"{arm}: table and summary"):
-                table, summary = self._table(live.progress, folder)
-                live.run.summary.update(summary)
+                table, found = self._table(live.progress, folder)
+                name, more = reported(folder, int(found["recorded"]))
+                found |= more
+                if name:
+                    live.run.name = name
+                # in the history once: then W&B draws a bar an arm of its own accord
+                live.run.log({key: found[key] for key in found if _is_charted(key)})
                 live.run.log({"episodes": table})
-            with self.bearable(f"{arm}: figures"):
-                image = self._wandb.Image
-                figures = sorted((folder.parent / "report").glob("*.png"))
-                live.run.log({f"report/{path.stem}": image(str(path)) for path in figures})
+                live.run.summary.update(found)
             with self.bearable(f"{arm}: records"):
                 live.run.log_artifact(self._artifact(arm, folder, manifest))
         live.run.finish(exit_code=1 if failed else 0)
+
+    def report(self, study: Path, root: Path, *, replace: bool = False) -> dict[str, Any]:
+        """Opens the study's own run, logs what its report says of its arms, and ends it."""
+        run = self._open(
+            root,
+            id=run_id(study.name, ""),
+            sweep="",
+            name=f"study {study.name}",
+            group=study.name,
+            job_type="study",
+            config={"study": study.name},
+            resume=None if replace else "allow",
+            stop=f"{study.name}: the app's stop button is not obeyed",
+        )
+        for what, data in study_parts(self._wandb, study):
+            with self.bearable(f"{study.name}: {what}"):
+                run.log(data)
+        with self.bearable(f"{study.name}: summary"):
+            run.summary.update(study_summary(study))
+        url = run.url if self._mode == "online" else None
+        where = {"id": run.id, "url": url, "path": str(run.settings.sync_dir)}
+        run.finish(exit_code=0)
+        return where
 
     def close(self) -> None:
         """Ends every run still open, as failed, and the service with them."""
@@ -174,19 +223,19 @@ class Session:
                 self._wandb.teardown()
 
     def _table(self, progress: Progress, folder: Path) -> tuple[Any, dict[str, float]]:
-        averages = Averages()
         lines: list[list[object]] = []
-        count = errors = 0
-        for record in latest_rows(folder):
-            row, values = progress.row(record)
-            averages.add(values)
-            count, errors = count + 1, errors + bool(row["failed"])
-            if len(lines) < MAX_TABLE_ROWS:
-                lines.append(table_line(record, row, values))
-        if count > MAX_TABLE_ROWS:
+
+        def rows() -> Iterator[tuple[str, dict[str, float]]]:
+            for record in latest_rows(folder):
+                row, values = progress.row(record)
+                if len(lines) < MAX_TABLE_ROWS:
+                    lines.append(table_line(record, row, values))
+                yield str(row["problem"]), values
+
+        found = summary(rows(), progress.metrics)
+        if (count := int(found["recorded"])) > MAX_TABLE_ROWS:
             self._note(f"the table holds the first {MAX_TABLE_ROWS} of {count} episodes")
-        table = self._wandb.Table(columns=list(COLUMNS), data=lines)
-        return table, {**averages.means(), "n": count, "errors": errors}
+        return self._wandb.Table(columns=list(COLUMNS), data=lines), found
 
     def _artifact(self, arm: str, folder: Path, manifest: Mapping[str, Any]) -> Any:
         name = re.sub(r"[^\w.-]", "-", f"records-{arm}")[:128]
@@ -211,31 +260,22 @@ class Session:
             self._note(f"{what} not sent: {redact_error(error)}")
 
 
+def _define(run: Any) -> None:
+    """What W&B charts against what, and what it leaves off the page until it is asked for.
+
+    Without `summary="none"` the last episode would stand in the summary as if it were the arm.
+    """
+    run.define_metric(STEP, hidden=True)
+    run.define_metric(SPENT, step_metric=STEP, hidden=True)
+    run.define_metric(BY_TOKENS, step_metric=SPENT)
+    run.define_metric(f"{RUNNING}*", step_metric=STEP)
+    run.define_metric(f"{EACH}*", step_metric=STEP, hidden=True, summary="none")
+
+
+def _is_charted(name: str) -> bool:
+    return name in CHARTED or name.startswith("score/")
+
+
 def _name_metrics(progress: Progress, manifest: Mapping[str, Any]) -> None:
     progress.metric = progress.metric or str(manifest.get("metric") or "")
     progress.metrics = progress.metrics or tuple(manifest.get("metrics") or ())
-
-
-def _writable(root: Path) -> None:
-    """Raises OSError where wandb would go on in the system's folder for temporary files."""
-    root.mkdir(parents=True, exist_ok=True)
-    for folder in (root, root / "wandb"):
-        if folder.exists():
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-
-
-def _without_telemetry(wandb: Any) -> None:
-    """No reports to wandb's makers: where they cannot be sent, the process would end late."""
-    with contextlib.suppress(Exception):
-        wandb.analytics.opentelemetry.opentelemetry_proxy.disable()
-
-
-@contextlib.contextmanager
-def _exit_hooks_kept() -> Iterator[None]:
-    """wandb puts itself in the place of sys.exit and sys.excepthook; both belong to the study."""
-    kept = sys.exit, sys.excepthook
-    try:
-        yield
-    finally:
-        sys.exit, sys.excepthook = kept

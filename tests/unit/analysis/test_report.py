@@ -19,6 +19,7 @@ from records import call, episode, failed, sample_episodes, turn, write_arm
 PICTURES = ("frontier", "budget", "ledger", "rereading", "growth")
 FILES = {
     "results.csv",
+    "frontier.csv",
     "results.md",
     *(f"{name}.{kind}" for name in PICTURES for kind in ("png", "pdf")),
     "index.html",

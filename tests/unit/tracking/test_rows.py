@@ -6,7 +6,18 @@ from typing import Any
 import pytest
 
 from parley.redaction import REDACTED
-from parley.tracking.rows import COLUMNS, STEP, Progress, run_config, run_id, table_line
+from parley.tracking.rows import (
+    BY_TOKENS,
+    CHARTED,
+    COLUMNS,
+    SPENT,
+    STEP,
+    Progress,
+    run_config,
+    run_id,
+    summary,
+    table_line,
+)
 from tracking_cases import SECRET, episode, manifest
 
 
@@ -44,10 +55,11 @@ def test_each_episode_charts_its_numbers_and_the_means_so_far() -> None:
     arm = progress()
     first, second = arm.add(record("p0", 1.0)), arm.add(record("p1", 0.5))
     assert (first[STEP], second[STEP]) == (1, 2)
-    assert (second["f1"], second["em"], second["score"]) == (0.5, 0.0, 0.5)
-    assert second["tokens_total"] == 215
-    assert (second["mean/f1"], second["mean/score"], second["mean/em"]) == (0.75, 0.75, 0.5)
-    assert second["mean/tokens_total"] == 215
+    each = [second[f"episode/{name}"] for name in ("f1", "em", "score", "tokens_total")]
+    assert each == [0.5, 0.0, 0.5, 215]
+    running = [second[f"running/{name}"] for name in ("f1", "em", "score", "tokens")]
+    assert running == [0.75, 0.5, 0.75, 215]
+    assert (second[SPENT], second[BY_TOKENS]) == (430, 0.75)
     assert all(isinstance(value, int | float) for value in second.values())
 
 
@@ -55,18 +67,43 @@ def test_a_failed_episode_counts_as_zero_until_it_is_repeated() -> None:
     arm = progress()
     arm.add(record("p0", 1.0))
     failed = arm.add(record("p1", None))
-    assert (failed["failed"], failed["f1"], failed["mean/f1"]) == (1, 0, 0.5)
+    assert (failed["episode/failed"], failed["episode/f1"], failed["running/f1"]) == (1, 0, 0.5)
     repeated = arm.add(record("p1", 0.5))
-    assert (repeated[STEP], repeated["mean/f1"]) == (3, 0.75)
-    assert repeated["mean/tokens_total"] == 215
+    assert (repeated[STEP], repeated["running/f1"]) == (3, 0.75)
+    assert (repeated["running/tokens"], repeated[SPENT]) == (215, 430)
 
 
 def test_a_metric_that_is_no_number_is_left_out_of_the_means() -> None:
     arm = progress()
     odd = record("p0", 1.0)
     odd["score"]["metrics"]["f1"] = None
-    assert "f1" not in arm.add(odd)
-    assert arm.add(record("p1", 0.5))["mean/f1"] == 0.5
+    charted = arm.add(odd)
+    assert {"episode/f1", "running/f1", "running/score", BY_TOKENS} & set(charted) == set()
+    assert arm.add(record("p1", 0.5))["running/f1"] == 0.5
+
+
+def test_arms_share_the_names_of_their_summaries() -> None:
+    arm = progress()
+    rows = [("p0", arm.row(record("p0", 1.0))[1]), ("p1", arm.row(record("p1", 0.5))[1])]
+    found = summary(rows, arm.metrics)
+    assert {"score", "score/f1", "score/em", *CHARTED} <= set(found)
+    assert (found["score"], found["score/f1"], found["score/em"]) == (0.75, 0.75, 0.5)
+    assert (found["tokens/total"], found["tokens/prompt"]) == (215, 200)
+    assert (found["tokens/completion"], found["tokens/published"]) == (15, 15)
+    assert (found["messages/ok"], found["truncated"]) == (1, 0)
+    assert (found["n"], found["recorded"], found["errors"]) == (2, 2, 0)
+
+
+def test_samples_of_a_problem_are_averaged_first_and_a_failure_counts() -> None:
+    arm = progress()
+    scores = (("p0", 1.0), ("p0", 0.0), ("p0", 0.5), ("p1", 1.0), ("p1", None))
+    found = summary([(name, arm.row(record(name, f1))[1]) for name, f1 in scores], arm.metrics)
+    assert (found["score"], found["n"], found["recorded"], found["errors"]) == (0.5, 2, 5, 1)
+    assert found["messages/ok"] == 1
+
+
+def test_no_episode_makes_no_mean() -> None:
+    assert summary([], ("f1",)) == {"n": 0, "recorded": 0, "errors": 0}
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 
 from parley.building import build_tracker
 from parley.protocols import Tracker
-from parley.tracking import NoTracker, WandbTracker, key_source
-from tracking_cases import episode, manifest
+from parley.tracking import NoTracker, WandbTracker, agent_sweep, key_source, warning
+from tracking_cases import episode, manifest, write_arm
 
 ARM = "arm-full"
 STARTED = manifest(ARM, "full")
@@ -172,3 +172,48 @@ def test_an_api_key_is_found_where_wandb_finds_it(tmp_path: Path) -> None:
     assert key_source(environment, tmp_path) == str(elsewhere)
     netrc.write_text("not a netrc file", encoding="utf-8")
     assert key_source({}, tmp_path) is None
+
+
+def test_an_agent_is_one_that_gives_a_run() -> None:
+    assert agent_sweep({"WANDB_SWEEP_ID": "s", "WANDB_RUN_ID": "r"}) == "s"
+    assert agent_sweep({"WANDB_SWEEP_ID": "s"}) == ""
+    assert agent_sweep({"WANDB_RUN_ID": "r"}) == ""
+
+
+def test_nothing_is_said_of_tracking_that_went_as_asked() -> None:
+    assert warning(NoTracker().state) == ""
+    assert warning(WandbTracker().state) == ""
+    assert warning(WandbTracker(mode="disabled").state) == ""
+    assert warning({}) == ""
+
+
+def test_what_was_not_tracked_is_one_warning_with_its_remedy() -> None:
+    tracker = WandbTracker(importer=exit_now)
+    tracker.start(ARM, STARTED)
+    tracker.close()
+    first, second = warning(tracker.state).split("\n")
+    assert first == "W&B: SystemExit: 1"
+    assert "parley upload" in second
+    assert "no API key" in warning(WandbTracker(mode="online").state)
+    several = {**tracker.state, "notes": ["one", "two"], "dropped": 7}
+    assert "(and 3 more" in warning(several)
+
+
+def test_an_arm_that_had_nothing_to_do_is_no_run_unless_an_agent_waits(tmp_path: Path) -> None:
+    home = write_arm(tmp_path / "pilot" / ARM, STARTED, [episode(ARM, "p0", 1.0)])
+    quiet = WandbTracker(importer=exit_now)
+    quiet.finish(ARM, str(home))
+    quiet.report(str(home.parent))
+    quiet.close()
+    assert quiet.state["status"] == "offline"
+    waited_for = WandbTracker(importer=exit_now, sweep="s1")
+    waited_for.finish(ARM, str(home))
+    waited_for.close()
+    assert waited_for.state["status"] == "disabled: SystemExit: 1"
+
+
+def test_an_arm_that_cannot_be_read_is_not_sent_to_an_agent(tmp_path: Path) -> None:
+    tracker = WandbTracker(importer=exit_now, sweep="s1")
+    tracker.finish(ARM, str(tmp_path / "gone"))
+    tracker.close()
+    assert tracker.state["status"] == "offline"

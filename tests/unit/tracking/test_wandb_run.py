@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -23,8 +22,9 @@ import orjson
 import pytest
 
 import tracking_cases
-from parley.tracking.rows import run_id
+from parley.tracking.rows import CHARTED, run_id
 from tracking_cases import SECRET, STUDY, services
+from wandb_files import Logged, read_run
 
 pytestmark = pytest.mark.slow
 
@@ -73,19 +73,6 @@ class Played:
         return read_run(Path(self.state["runs"][arm]["path"]))
 
 
-@dataclass
-class Logged:
-    """What one offline run's file holds."""
-
-    run: Any = None
-    config: dict[str, Any] = field(default_factory=dict)
-    history: list[dict[str, Any]] = field(default_factory=list)
-    summary: dict[str, Any] = field(default_factory=dict)
-    metrics: list[Any] = field(default_factory=list)
-    artifacts: dict[str, Any] = field(default_factory=dict)
-    exit_code: int | None = None
-
-
 def play(scenario: str, folder: Path, environment: dict[str, str], /, **settings: Any) -> Played:
     """Runs the scenario; asserts that no service of it is left."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -129,57 +116,6 @@ def play(scenario: str, folder: Path, environment: dict[str, str], /, **settings
     return Played(state, folder, len(calls.open), child.returncode, text, seconds)
 
 
-def read_run(folder: Path) -> Logged:
-    """The records of a run's transaction log, put together as W&B's server would."""
-    (path,) = folder.glob("*.wandb")
-    logged = Logged()
-    for record in stored_records(path.read_bytes()):
-        kind = record.WhichOneof("record_type")
-        item = getattr(record, kind)
-        if kind == "run":
-            logged.run = item
-            logged.config |= {one.key: orjson.loads(one.value_json) for one in item.config.update}
-        elif kind == "history":
-            logged.history.append(named(item.item))
-        elif kind == "summary":
-            logged.summary |= named(item.update)
-        elif kind == "metric":
-            logged.metrics.append(item)
-        elif kind == "artifact":
-            logged.artifacts[item.type] = item
-        elif kind == "exit":
-            logged.exit_code = item.exit_code
-    return logged
-
-
-def named(items: Any) -> dict[str, Any]:
-    return {
-        one.key or "/".join(one.nested_key): orjson.loads(one.value_json.replace("NaN", "null"))
-        for one in items
-    }
-
-
-def stored_records(data: bytes) -> Iterator[Any]:
-    """wandb no longer ships its reader: LevelDB's log format, blocks of 32 KiB, after 7 bytes."""
-    from wandb.proto import wandb_internal_pb2 as protocol
-
-    assert data[:4] == b":W&B"
-    place, whole = 7, b""
-    while place + 7 <= len(data):
-        left = 32768 - place % 32768
-        length, kind = struct.unpack_from("<4xHB", data, place)
-        if left < 7 or kind == 0:
-            place += left
-            continue
-        whole += data[place + 7 : place + 7 + length]
-        place += 7 + length
-        if kind in (1, 4):
-            record = protocol.Record()  # type: ignore[attr-defined, unused-ignore]
-            record.ParseFromString(whole)
-            whole = b""
-            yield record
-
-
 @pytest.fixture(scope="module")
 def several(tmp_path_factory: pytest.TempPathFactory) -> Played:
     return play("several", tmp_path_factory.mktemp("several"), {})
@@ -219,26 +155,93 @@ def test_the_config_is_flat_and_without_secrets(several: Played) -> None:
 
 def test_each_episode_is_charted_against_the_own_step(several: Played) -> None:
     logged = several.run("arm-full")
-    episodes = [row for row in logged.history if "f1" in row]
+    episodes = logged.episodes
     assert [row["episode"] for row in episodes] == [1, 2, 3]
-    assert [row["f1"] for row in episodes] == [1, 0.5, 0]
-    assert [row["mean/f1"] for row in episodes] == [1, 0.75, 0.5]
-    assert [row["tokens_total"] for row in episodes] == [215, 215, 215]
-    assert {"em", "score", "tokens_prompt", "messages_ok", "mean/tokens_total"} <= set(episodes[0])
+    assert [row["episode/f1"] for row in episodes] == [1, 0.5, 0]
+    assert [row["running/f1"] for row in episodes] == [1, 0.75, 0.5]
+    assert [row["episode/tokens_total"] for row in episodes] == [215, 215, 215]
+    assert [row["running/tokens_spent"] for row in episodes] == [215, 430, 645]
+    assert {"episode/em", "episode/messages_ok", "running/score", "running/tokens"} <= set(
+        episodes[0]
+    )
     stepped = {item.glob_name or item.name: item for item in logged.metrics}
-    assert stepped["*"].step_metric == "episode"
-    assert stepped["f1"].step_metric == "episode"
+    assert stepped["running/*"].step_metric == "episode"
+    assert stepped["running/score_by_tokens"].step_metric == "running/tokens_spent"
+    assert stepped["episode/*"].options.hidden
 
 
-def test_the_summary_is_the_mean_over_newest_tries_under_the_same_names(several: Played) -> None:
+def test_what_one_bar_an_arm_is_drawn_from_is_logged_once(several: Played) -> None:
+    expected = {*CHARTED, "score/f1", "score/em"}
+    for arm in several.state["runs"]:
+        bars = [row for row in several.run(arm).history if "score" in row]
+        assert [expected - set(row) for row in bars] == [set()], arm
+
+
+def test_the_summary_is_named_alike_for_all_arms(several: Played) -> None:
     names = {arm: set(several.run(arm).summary) for arm in several.state["runs"]}
     assert len({frozenset(found) for found in names.values()}) == 1
+    assert not any(name.startswith("episode/") for name in names["arm-full"])
     summary = several.run("arm-pact").summary
-    expected = {"score": 0.5, "f1": 0.5, "em": 1 / 3, "tokens_total": 415, "n": 3, "errors": 0}
+    expected = {
+        **{"score": 0.5, "score/f1": 0.5, "score/em": 1 / 3, "score_low": 0, "score_high": 1},
+        **{"tokens/total": 415, "tokens/prompt": 400, "tokens/completion": 15},
+        **{"tokens/total_low": 415, "tokens/total_high": 415, "front": 0, "front_chance": 0},
+        **{"truncated": 0, "messages/ok": 1, "n": 3, "recorded": 3, "errors": 0},
+    }
     assert {name: summary[name] for name in expected} == pytest.approx(expected)
 
 
-def test_the_table_holds_the_conversations_and_the_figures_are_there(several: Played) -> None:
+def test_arms_can_be_told_apart_on_axes_of_parallel_coordinates(several: Played) -> None:
+    for arm in several.state["runs"]:
+        config = several.run(arm).config
+        chosen = {name: config[name] for name in ("strategy", "topology", "benchmark", "model")}
+        assert chosen["strategy"] == arm.removeprefix("arm-")
+        assert all(isinstance(value, str) and len(value) < 40 for value in chosen.values())
+        assert config["seed"] == 42
+
+
+def test_a_study_has_a_run_of_its_own_beside_its_arms(several: Played) -> None:
+    study = several.state["study"]
+    logged = read_run(Path(study["path"]))
+    assert (study["id"], logged.run.run_id) == (run_id(STUDY, ""), run_id(STUDY, ""))
+    assert (logged.run.run_group, logged.run.job_type) == (STUDY, "study")
+    assert several.run("arm-full").run.job_type == "arm"
+    assert logged.exit_code == 0
+    assert logged.summary["study/arms"] == 3
+    assert logged.summary["study/front of fictional, tiny"] == "full"
+    # else it would stand among the arms in every chart
+    assert "score" not in logged.summary
+
+
+def test_the_table_of_a_study_has_a_row_an_arm(several: Played) -> None:
+    logged = read_run(Path(several.state["study"]["path"]))
+    files = Path(several.state["study"]["path"]) / "files"
+    table = orjson.loads((files / logged.summary["results/path"]).read_bytes())
+    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["data"]]
+    assert [row["arm"] for row in rows] == ["arm-full", "arm-pact", "arm-concise"]
+    assert [row["front"] for row in rows] == [1, 0, 0]
+    assert [row["front_chance"] for row in rows] == [1, 0, 0]
+    expected = {"strategy": "pact", "benchmark": "fictional", "score": 0.5, "score_high": 1}
+    expected |= {"tokens_total": 415, "tokens_prompt": 400, "n": 3, "truncated": 0}
+    assert {name: rows[1][name] for name in expected} == expected
+
+
+def test_the_frontier_of_a_study_is_a_chart_and_a_picture(several: Played) -> None:
+    path = Path(several.state["study"]["path"])
+    logged = read_run(path)
+    charts = {name.split("/")[-1] for name in logged.config if name.startswith("_wandb/visualize")}
+    assert charts == {"frontier", "score_by_arm", "tokens_by_arm"}
+    frontier = logged.config["_wandb/visualize/frontier"]["panel_config"]
+    assert frontier["panelDefId"] == "wandb/scatter/v0"
+    assert frontier["fieldSettings"] == {"x": "tokens per problem", "y": "score"}
+    table = orjson.loads((path / "files" / logged.summary["frontier_table/path"]).read_bytes())
+    assert table["columns"] == ["tokens per problem", "score", "arm"]
+    assert table["data"] == [[215, 0.5, "full"], [415, 0.5, "pact"], [615, 0.5, "concise"]]
+    (figure,) = [row for row in logged.history if "report/frontier/path" in row]
+    assert (path / "files" / figure["report/frontier/path"]).exists()
+
+
+def test_the_table_holds_the_conversations(several: Played) -> None:
     logged = several.run("arm-pact")
     assert logged.summary["episodes/_type"] == "table-file"
     files = Path(several.state["runs"]["arm-pact"]["path"]) / "files"
@@ -247,8 +250,6 @@ def test_the_table_holds_the_conversations_and_the_figures_are_there(several: Pl
     said = dict(zip(table["columns"], table["data"][1], strict=True))
     assert said["messages"].startswith("Agent A: The museum is in Lyon.")
     assert (said["gold"], said["score"], said["tokens"]) == ("Lyon | Lyons", 0.5, 415)
-    (figure,) = [row for row in logged.history if "report/frontier/path" in row]
-    assert (files / figure["report/frontier/path"]).exists()
 
 
 def test_the_records_are_an_artifact(several: Played) -> None:
@@ -275,10 +276,10 @@ def test_a_resumed_arm_goes_on_where_it_was(tmp_path: Path) -> None:
     assert before.run.run_id == after.run.run_id
     assert (before.exit_code, after.exit_code) == (1, 0)
     assert [row["episode"] for row in before.history] == [1, 2]
-    charted = [row for row in after.history if "f1" in row]
+    charted = after.episodes
     assert [row["episode"] for row in charted] == [3, 4]
-    assert [row["mean/f1"] for row in charted] == [0.75, 0.5]
-    assert (after.summary["n"], after.summary["f1"], after.summary["errors"]) == (3, 0.5, 0)
+    assert [row["running/f1"] for row in charted] == [0.75, 0.5]
+    assert (after.summary["n"], after.summary["score"], after.summary["errors"]) == (3, 0.5, 0)
 
 
 @pytest.mark.slow
@@ -296,8 +297,8 @@ def test_recorded_arms_can_be_sent_later_and_again(tmp_path: Path) -> None:
     for run in runs:
         # sent anew, not appended to what was sent before
         assert not run.run.resume
-        assert [row["f1"] for row in run.history if "f1" in row] == [0, 0.25, 0.5, 0.75, 1]
-        assert (run.summary["n"], run.summary["f1"]) == (5, 0.5)
+        assert [row["episode/f1"] for row in run.episodes] == [0, 0.25, 0.5, 0.75, 1]
+        assert (run.summary["n"], run.summary["score"]) == (5, 0.5)
         assert "records" in run.artifacts
 
 
