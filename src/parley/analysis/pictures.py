@@ -59,8 +59,7 @@ def draw(frames: Frames, table: pd.DataFrame, folder: Path, choice: Choice) -> D
     there are several models. Raises StoreError, and ConfigError at a metric no arm has."""
     usual = place(frames, table)
     chosen = place(frames, table, metric=choice.metric, cost=choice.cost) if choice.stem else usual
-    folders = {(arm["study"], arm["arm"]): arm["folder"] for arm in frames.arm_rows()}
-    flows = [_flow(frames, folders[row["study"], row["arm"]]) for row in plain_rows(table)]
+    flows = read_flows(frames, table)
     looks = (SCREEN, PRINT) if choice.printed else (SCREEN,)
     files = [write(folder / "frontier.csv", to_csv(points(usual)).encode())]
     for look in looks:
@@ -91,6 +90,12 @@ def _tokens(table: pd.DataFrame, flows: list[Flow], folder: Path, look: Look) ->
     yield from save(token_bars.draw(rows, look=look), folder / "ledger")
     yield from save(flow_plots.rereading(flows, rows, look=look), folder / "rereading")
     yield from save(flow_plots.growth(flows, rows, look=look), folder / "growth")
+
+
+def read_flows(frames: Frames, table: pd.DataFrame) -> list[Flow]:
+    """One per row of the table; empty where an arm's records cannot be read (the notes say so)."""
+    folders = {(arm["study"], arm["arm"]): arm["folder"] for arm in frames.arm_rows()}
+    return [_flow(frames, folders[row["study"], row["arm"]]) for row in plain_rows(table)]
 
 
 def _flow(frames: Frames, folder: str) -> Flow:

@@ -1,0 +1,123 @@
+"""What went wrong in an arm: shares that make its score less than it seems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from parley.analysis.flow import Flow
+from parley.analysis.frames import tidy
+from parley.analysis.naming import shortest
+from parley.analysis.style import number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """One way to go wrong. `column` is the results table's; `about` says what `hint` is a share
+    of."""
+
+    name: str
+    about: str
+    hint: str
+    column: str = ""
+
+
+TROUBLES = (
+    Trouble(
+        name="failed",
+        about="episodes",
+        hint="ended in an error, and count with 0; overflows are among them",
+    ),
+    Trouble(
+        name="overflow",
+        about="episodes",
+        hint="the prompt no longer fitted the context",
+        column="overflow",
+    ),
+    Trouble(
+        name="cut short",
+        about="episodes",
+        hint="a call ended at its token limit",
+        column="truncated",
+    ),
+    Trouble(
+        name="cut in thinking",
+        about="episodes",
+        hint="a call ended at its token limit before it wrote anything visible",
+        column="truncated_in_thinking",
+    ),
+    Trouble(
+        name="no answer",
+        about="episodes",
+        hint="nothing in the answering turn could be read as an answer",
+        column="no_answer",
+    ),
+    Trouble(
+        name="repaired",
+        about="messages",
+        hint="off format, and mended",
+        column="messages_repaired",
+    ),
+    Trouble(
+        name="fields missing",
+        about="messages",
+        hint="sent without some of the fields its format has",
+        column="messages_missing_fields",
+    ),
+    Trouble(
+        name="not parsed",
+        about="messages",
+        hint="its format could not be found in what was written",
+        column="messages_unparsed",
+    ),
+    Trouble(
+        name="cut",
+        about="messages",
+        hint="made of an output that ended at its token limit",
+        column="messages_truncated",
+    ),
+    Trouble(
+        name="rejected",
+        about="messages",
+        hint="off format after every further ask",
+        column="messages_rejected",
+    ),
+    Trouble(
+        name="disagreed",
+        about="compared",
+        hint="seats end with different answers; of the episodes in which two or more name one",
+    ),
+)
+"""In the order in which a reader wants them."""
+
+
+def troubles(row: Row, found: Flow) -> list[float]:
+    """The arm's share of each of TROUBLES; NaN where there is nothing that it could be of. `row`
+    is its row of the results table."""
+    if not row["n"]:
+        return [math.nan] * len(TROUBLES)
+    special = {"failed": row["errors"] / row["episodes"], "disagreed": found.disagreement}
+    return [special.get(each.name, number(row.get(each.column))) for each in TROUBLES]
+
+
+def table(rows: Sequence[Row], flows: Sequence[Flow]) -> pd.DataFrame:
+    """A row per arm: its score, and the share of each trouble that some arm has."""
+    shares = [troubles(row, found) for row, found in zip(rows, flows, strict=True)]
+    met = [place for place, _ in enumerate(TROUBLES) if any(part[place] > 0 for part in shares)]
+    made = [
+        {
+            "arm": name,
+            "n": row["n"],
+            "score": row.get("score"),
+            **{TROUBLES[i].name: part[i] for i in met},
+        }
+        for name, row, part in zip(shortest(rows) if rows else (), rows, shares, strict=True)
+    ]
+    return tidy(made).set_index("arm") if made else tidy(made)
