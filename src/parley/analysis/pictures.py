@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parley.analysis import budget_areas, flow_plots, frontier, scale, token_bars
+from parley.analysis import budget_areas, conduct_plots, flow_plots, frontier, scale, token_bars
 from parley.analysis.comparing import compare_study
 from parley.analysis.costs import Cost
 from parley.analysis.flow import Flow, flow, summed
@@ -51,12 +51,15 @@ class Drawn:
 
     files: tuple[Path, ...]
     reading: tuple[str, ...]
+    flows: tuple[Flow, ...]
+    """The arms' own, in the table's order."""
 
 
 def draw(frames: Frames, table: pd.DataFrame, folder: Path, choice: Choice) -> Drawn:
     """Writes the frontier (also as numbers) and the budgets on the default axes, and on others
-    where chosen; the ledger, who re-read whom, how prompts grow, and what scale changes where
-    there are several models. Raises StoreError, and ConfigError at a metric no arm has."""
+    where chosen; the ledger, who re-read whom, how prompts grow, what went wrong, and what scale
+    changes where there are several models. Raises StoreError, and ConfigError at a metric no arm
+    has."""
     usual = place(frames, table)
     chosen = place(frames, table, metric=choice.metric, cost=choice.cost) if choice.stem else usual
     flows = read_flows(frames, table)
@@ -73,7 +76,8 @@ def draw(frames: Frames, table: pd.DataFrame, folder: Path, choice: Choice) -> D
         compared = compare_study(frames, metric=metric, cost=cost)
         text = to_latex(chosen, compared)
         files.append(write(folder / f"results{choice.stem}.tex", text.encode()))
-    return Drawn(files=tuple(files), reading=tuple(reading(chosen, choice.budgets)))
+    said = tuple(reading(chosen, choice.budgets))
+    return Drawn(files=tuple(files), reading=said, flows=tuple(flows))
 
 
 def _axes(placed: Placed, folder: Path, stem: str, look: Look) -> Iterator[Path]:
@@ -90,6 +94,7 @@ def _tokens(table: pd.DataFrame, flows: list[Flow], folder: Path, look: Look) ->
     yield from save(token_bars.draw(rows, look=look), folder / "ledger")
     yield from save(flow_plots.rereading(flows, rows, look=look), folder / "rereading")
     yield from save(flow_plots.growth(flows, rows, look=look), folder / "growth")
+    yield from save(conduct_plots.draw(rows, flows, look=look), folder / "conduct")
 
 
 def read_flows(frames: Frames, table: pd.DataFrame) -> list[Flow]:
