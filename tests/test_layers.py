@@ -37,7 +37,7 @@ analysis.transcript analysis.page.flows analysis.digest analysis.cache
 analysis.frames analysis.placed analysis.budget_areas analysis.scale analysis.agreement
 analysis.flow analysis.conduct analysis.conduct_plots
 analysis.flow_plots analysis.selecting analysis.comparing analysis.arm_rows analysis.tables
-analysis.terminal analysis.compared analysis.latex analysis.notes analysis.plots
+analysis.terminal analysis.compared analysis.tex_text analysis.latex analysis.notes analysis.plots
 analysis.pictures analysis.listing analysis.against analysis.against_tables
 analysis.page.scores analysis.page.overview analysis.page.transcripts
 analysis.page.document analysis.report analysis.token_tables analysis.beside analysis.opening

@@ -14,7 +14,7 @@ from parley.analysis.flow import Flow, flow, summed
 from parley.analysis.frames import Frames, plain_rows
 from parley.analysis.latex import to_latex
 from parley.analysis.placed import Placed, place, points, reading
-from parley.analysis.style import PRINT, SCREEN, Look, save, write
+from parley.analysis.style import PRINT, SCREEN, Look, as_written, save, write
 from parley.analysis.tables import to_csv
 from parley.errors import StoreError
 
@@ -65,12 +65,13 @@ def draw(frames: Frames, table: pd.DataFrame, folder: Path, choice: Choice) -> D
     flows = read_flows(frames, table)
     looks = (SCREEN, PRINT) if choice.printed else (SCREEN,)
     files = [write(folder / "frontier.csv", to_csv(points(usual)).encode())]
-    for look in looks:
-        target = folder if look is SCREEN else folder / PRINTED
-        files += _axes(usual, target, "", look)
-        if choice.stem:
-            files += _axes(chosen, target, choice.stem, look)
-        files += _tokens(table, flows, target, look)
+    with as_written():
+        for look in looks:
+            target = folder if look is SCREEN else folder / PRINTED
+            files += _axes(usual, target, "", look)
+            if choice.stem:
+                files += _axes(chosen, target, choice.stem, look)
+            files += _tokens(table, flows, target, look)
     if choice.latex:
         metric, cost = choice.metric, choice.cost
         compared = compare_study(frames, metric=metric, cost=cost)

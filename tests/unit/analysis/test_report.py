@@ -153,6 +153,14 @@ def test_many_arms_are_named_by_what_they_share(tmp_path: Path) -> None:
     assert any(one.startswith("all arms of fictional, 8b: 1 of 1 episodes failed") for one in told)
 
 
+def test_names_are_no_formulas_and_need_no_font(tmp_path: Path) -> None:
+    """A warning would be an error here."""
+    for name in (r"$\nonsense{$", "a $x$", "日本語"):
+        made = sample_episodes("full", 2)
+        write_arm(tmp_path / "s", f"a{len(name)}", made, strategy=name, model=r"$\m{$")
+    assert len(write_report(tmp_path).table) == 3
+
+
 def test_another_version_is_said(tmp_path: Path) -> None:
     write_arm(tmp_path / "s", "old", sample_episodes("old", 2), manifest={"version": 0})
     newer = {"version": VERSION + 1}
