@@ -35,8 +35,8 @@ analysis.placing analysis.samples analysis.resampling analysis.stats analysis.pa
 analysis.costs analysis.rescored analysis.style analysis.token_bars analysis.frontier
 analysis.transcript analysis.page.flows analysis.digest analysis.cache
 analysis.frames analysis.placed analysis.budget_areas analysis.scale analysis.agreement
-analysis.flow analysis.conduct analysis.conduct_plots
-analysis.flow_plots analysis.selecting analysis.comparing analysis.arm_rows analysis.tables
+analysis.flow analysis.conduct analysis.conduct_plots analysis.flow_plots
+analysis.selecting analysis.scored_arms analysis.comparing analysis.arm_rows analysis.tables
 analysis.terminal analysis.compared analysis.tex_text analysis.latex analysis.notes analysis.plots
 analysis.pictures analysis.listing analysis.against analysis.against_tables
 analysis.page.scores analysis.page.overview analysis.page.transcripts

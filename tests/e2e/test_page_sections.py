@@ -4,6 +4,7 @@ wrong."""
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,7 +140,7 @@ def test_engines_without_a_cache_and_reused_calls_are_said(
     write_arm(tmp_path / "s", "pact", [episode("p1", turns=again)])
     with opened(browser, _write(tmp_path / "s")) as page:
         assert "The engine reported no cached token" in page.locator("#cache-note").inner_text()
-        assert "all calls reused" in page.locator("#cache-chart").text_content()  # type: ignore[operator]
+        assert "no call of its own" in page.locator("#cache-chart").text_content()  # type: ignore[operator]
 
 
 def _answers(problem: str, first: str) -> Episode:
@@ -215,3 +216,53 @@ def test_the_sections_fit_the_window(browser: Browser, file: Path, scheme: str, 
                 chart,
             )
             assert inside, chart
+
+
+def _graded(*values: float) -> list[Episode]:
+    return [
+        episode(f"{i:04d}", metrics={"em": 1.0, "f1": value, "f1_squad": 0.5})
+        for i, value in enumerate(values)
+    ]
+
+
+def test_scores_that_are_no_numbers_are_said_where_they_are_missed(
+    browser: Browser, tmp_path: Path
+) -> None:
+    write_arm(tmp_path / "s", "full", _graded(math.nan, 0.5, 1.0))
+    write_arm(tmp_path / "s", "none", _graded(math.nan, math.nan, math.nan))
+    write_arm(tmp_path / "s", "pact", _graded(0.0, 0.5, 0.25))
+    with opened(browser, _write(tmp_path / "s")) as page:
+        said = page.locator("#frontier-key").inner_text()
+        assert "Without a point, since a mean is missing: full, none" in said
+        page.locator("#arm-a").select_option(label="pact")
+        page.locator("#arm-b").select_option(label="full")
+        said = page.locator("#paired").inner_text()
+        assert "F1 is not a number on some of the 3 shared problems" in said
+        assert "full 1" in said
+        assert page.locator("#differences rect.filled").count() == 2
+        assert page.locator("#problem-table tbody tr").count() == 3
+        page.locator("#arm-b").select_option(label="none")
+        assert page.locator("#differences svg").count() == 0
+        head = page.locator("#conduct-table thead tr").last.inner_text()
+        assert "no score" in head
+        assert not re.search(r"NaN|undefined|null|Infinity", page.locator("body").inner_text())
+
+
+def test_a_study_of_failures_has_no_ratio_and_no_tokens(browser: Browser, tmp_path: Path) -> None:
+    for name in ("full", "pact"):
+        write_arm(tmp_path / "s", name, [failed(f"p{i}", "ContextOverflow") for i in range(3)])
+    with opened(browser, _write(tmp_path / "s")) as page:
+        assert "there is no ratio of the two" in page.locator("#paired").inner_text()
+        assert "No token was recorded" in page.locator("#ledger-chart").inner_text()
+        assert not re.search(r"NaN|undefined|null|Infinity", page.locator("body").inner_text())
+
+
+def test_what_is_compared_is_said_where_problems_differ(browser: Browser, tmp_path: Path) -> None:
+    write_arm(tmp_path / "s", "full", _graded(1.0, 1.0, 1.0, 1.0, 0.0, 0.0))
+    write_arm(tmp_path / "s", "pact", _graded(0.0, 0.5, 0.5, 0.0))
+    with opened(browser, _write(tmp_path / "s")) as page:
+        said = page.locator("#verdict").inner_text()
+        assert "66.7%" in said
+        assert "on the 4 shared problems 100.0% for" in said
+        page.locator("#filter").fill("full")
+        assert "shared problems" not in page.locator("#verdict").inner_text()

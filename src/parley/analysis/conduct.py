@@ -60,6 +60,11 @@ TROUBLES = (
         column="no_answer",
     ),
     Trouble(
+        name="no score",
+        about="episodes",
+        hint="episodes whose score is missing, or is not a number: their arm has no mean",
+    ),
+    Trouble(
         name="repaired",
         about="messages",
         hint="messages that were off format, and mended",
@@ -103,7 +108,11 @@ def troubles(row: Row, found: Flow) -> list[float]:
     is its row of the results table."""
     if not row["n"]:
         return [math.nan] * len(TROUBLES)
-    special = {"failed": row["errors"] / row["episodes"], "disagreed": found.disagreement}
+    special = {
+        "failed": row["errors"] / row["episodes"],
+        "no score": row["unscored"] / row["episodes"],
+        "disagreed": found.disagreement,
+    }
     return [special.get(each.name, number(row.get(each.column))) for each in TROUBLES]
 
 

@@ -127,8 +127,8 @@ def conversations(
     for name in names:
         if found and benchmarks[name] != benchmarks[next(iter(found))]:
             continue
-        for record in study.records(name):
-            if str(record["problem"]) == problem and record["sample"] == sample:
+        for record in study.records(name, {problem}):
+            if record["sample"] == sample:
                 found[name] = record
     return found
 
@@ -137,11 +137,10 @@ def _told(
     study: Opened, name: str, problems: Sequence[str]
 ) -> dict[str, tuple[str, str, str | None, str]]:
     """Question, gold answer, what was extracted, and status, of the first sample."""
-    wanted = frozenset(problems)
     found: dict[str, tuple[str, str, str | None, str]] = {}
-    for record in study.records(name):
+    for record in study.records(name, frozenset(problems)):
         problem = str(record["problem"])
-        if problem not in wanted or problem in found:
+        if problem in found:
             continue
         score, failure = record["score"] or {}, record["failure"]
         status = failure["error"] if failure else score.get("status", "no score")

@@ -33,6 +33,7 @@ def notes(frames: Frames, table: pd.DataFrame) -> tuple[str, ...]:
         found.append("One arm: there is nothing to compare it with.")
     for positions in facets(rows).values():
         found.extend(_differences([rows[i] for i in positions]))
+        found.extend(_metrics([rows[i] for i in positions]))
     found.extend(_problem_sets(rows, groups, folders))
     told: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
@@ -76,6 +77,16 @@ def _differences(rows: list[Row]) -> Iterator[str]:
             yield f"Arms differ in {name} ({where}): {', '.join(values)}."
 
 
+def _metrics(rows: list[Row]) -> Iterator[str]:
+    names = sorted({str(row["metric"]) for row in rows})
+    if len(names) > 1:
+        where = f"{rows[0]['benchmark']}, {rows[0]['model']}"
+        yield (
+            f"Arms have different scores ({where}: {', '.join(names)}), which no picture, front or "
+            "budget can compare: `--score` names one that all have."
+        )
+
+
 def _problem_sets(
     rows: list[Row], groups: dict[Any, pd.DataFrame], folders: dict[tuple[str, str], str]
 ) -> Iterator[str]:
@@ -85,9 +96,11 @@ def _problem_sets(
         held = [set(groups[key]["problem"]) for key in keys if key in groups]
         if held and any(problems != held[0] for problems in held):
             sizes = [len(problems) for problems in held]
+            common = len(set.intersection(*held))
+            alone = "" if common else ", and there is no chance of being the best to tell"
             yield (
                 f"Arms of {benchmark} hold different problems ({min(sizes)} to {max(sizes)} each, "
-                f"{len(set.intersection(*held))} common to all): each mean is over the arm's own."
+                f"{common} common to all): each mean is over the arm's own{alone}."
             )
 
 

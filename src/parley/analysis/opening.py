@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -63,16 +63,18 @@ class Opened:
         """An arm's episodes as rows, by problem, in the order of their samples."""
         return self._rows_by_problem.get(str(self.folders[self.names.index(name)]), {})
 
-    def records(self, name: str) -> Iterator[Record]:
-        """An arm's episodes as they are stored, graded by the latest scores; none of a shape that
-        the frames could not read, and none of an arm without episodes."""
-        held = self.episodes(name)
+    def records(self, name: str, problems: Container[str] | None = None) -> Iterator[Record]:
+        """An arm's episodes as they are stored, graded by the latest scores: all that the frames
+        could read, or those of some problems, and then no other line is read."""
+        folder = self.folders[self.names.index(name)]
+        index = self.frames.indices.get(str(folder))
+        if index is None:
+            return
+        places = zip(index.problems, index.starts, strict=True)
+        starts = [at for problem, at in places if problems is None or problem in problems]
         try:
-            for record in scored_rows(self.folders[self.names.index(name)]) if held else ():
-                samples = held.get(str(record["problem"]), ())
-                if any(row["sample"] == record["sample"] for row in samples):
-                    yield record
-        except (StoreError, OSError):
+            yield from scored_rows(folder, starts)
+        except (StoreError, OSError):  # it has become unreadable since
             return
 
     @cached_property

@@ -70,7 +70,7 @@ function cacheBar(svg, arm, x, y, left) {
       .attr("class", "total")
       .attr("x", left + 6)
       .attr("y", y + 15)
-      .text("all calls reused");
+      .text("no call of its own");
     return;
   }
   const { served, servable, prompt } = cache;

@@ -45,11 +45,18 @@ function verdict() {
       ` ${metricTitle()}`,
       range ? el("span", { class: "soft" }, `  95%: ${range}`) : null,
     ),
-    el("p", {}, `for ${cost} ${unit()} a problem`, odd(arm)),
+    el("p", {}, `for ${cost} ${unit()} a problem`, onShared(joint, best), odd(arm)),
     ...sureness(joint, read),
     chances(joint, read),
     el("p", { class: "soft small" }, basis(joint)),
   );
+}
+
+// Where arms hold different problems, what is compared is not the arm's own mean.
+function onShared(joint, best) {
+  const arm = joint.arms[best];
+  if (joint.n === arms[arm].n) return "";
+  return ` (on the ${plural(joint.n, "shared problem")} ${percent(joint.score[best])}% for ${amount(joint.cost[best])})`;
 }
 
 function odd(arm) {
