@@ -23,42 +23,28 @@
 # any.
 
 # %%
-from pathlib import Path
-
 from IPython.display import display
 from rich.console import Console
 
-import parley.analysis
-from parley.analysis import frontier, token_bars
-from parley.analysis.frames import load, plain_rows, tidy
-from parley.analysis.naming import shortest
-from parley.analysis.notes import notes
-from parley.analysis.rescored import scored_rows
-from parley.analysis.tables import results
+from parley.analysis import disagreement, frontier, token_bars
+from parley.analysis.frames import tidy
+from parley.analysis.opening import open_study
 from parley.analysis.terminal import to_rich
 from parley.analysis.transcript import inert, render
 
 # %matplotlib inline
 
 # %% [markdown]
-# Name another study here, such as `outputs/mine`, the folder of one arm, or a folder of studies.
+# Name another study here, such as `outputs/mine`, the folder of one arm, or a folder of studies. A
+# relative folder is looked for upwards from here, then in Parley's own checkout.
 
 # %% tags=["parameters"]
 FOLDER = "study/demo"
 
-# %% [markdown]
-# A relative folder is looked for from the current folder upwards, then in the checkout that Parley
-# was installed from; in each also below `notebooks`.
-
 # %%
-places = [Path.cwd(), *Path.cwd().parents, *Path(parley.analysis.__file__).parents]
-found = (place / inner / FOLDER for place in places for inner in ("", "notebooks"))
-frames = load(next((path for path in found if path.is_dir()), Path(FOLDER)))
-table = results(frames)
-rows = plain_rows(table)
-names = dict(zip([(row["study"], row["arm"]) for row in rows], shortest(rows), strict=True))
-folders = {(arm["study"], arm["arm"]): Path(arm["folder"]) for arm in frames.arm_rows()}
+study = open_study(FOLDER)
 console = Console(width=132)
+print(study.summary)
 
 # %% [markdown]
 # ## Results
@@ -68,11 +54,11 @@ console = Console(width=132)
 # columns are what was read: the fixed text, the agent's own evidence, and messages of earlier turns
 # read again. The `compl.` columns are what was written: reasoning kept private, text published to
 # the other agent, and the rest. ● marks the Pareto front. Read the notes: they say what limits the
-# comparison. `table` holds every column of `results.csv`.
+# comparison. `study.table` holds every column of `results.csv`.
 
 # %%
-console.print(to_rich(table, width=console.width))
-for note in notes(frames, table):
+console.print(to_rich(study.table, width=console.width))
+for note in study.notes:
     print("note:", note)
 
 # %% [markdown]
@@ -83,7 +69,7 @@ for note in notes(frames, table):
 # are wide, and the picture says so; an order of points whose bars overlap may be chance.
 
 # %%
-display(frontier.draw(rows))
+display(frontier.draw(study.rows))
 
 # %% [markdown]
 # ## Where the tokens went
@@ -94,7 +80,7 @@ display(frontier.draw(rows))
 # the same number of calls.
 
 # %%
-display(token_bars.draw(rows))
+display(token_bars.draw(study.rows))
 
 # %% [markdown]
 # ## Problems on which the arms disagree
@@ -104,26 +90,9 @@ display(token_bars.draw(rows))
 # failed episode counts as 0.
 
 # %%
-metrics = {(arm["study"], arm["arm"]): arm["metric"] for arm in frames.arm_rows()}
-scores = {}
-for row in plain_rows(frames.episodes):
-    arm = row["study"], row["arm"]
-    by_arm = scores.setdefault((row["problem"], row["kind"]), {})
-    by_arm.setdefault(names[arm], []).append(row[metrics[arm]])
-
-split = []
-for (problem, kind), by_arm in scores.items():
-    means = {
-        name: sum(by_arm[name]) / len(by_arm[name])
-        for name in names.values()
-        if name in by_arm and None not in by_arm[name]
-    }
-    if len(set(means.values())) > 1:
-        gap = max(means.values()) - min(means.values())
-        split.append({"problem": problem, "kind": kind, "gap": gap, **means})
-split.sort(key=lambda row: (-row["gap"], row["problem"]))
-
-print(f"The arms disagree on {len(split)} of {len(scores)} problems.")
+problems = disagreement.by_problem(study)
+split = [row for row in problems if row["gap"] > 0]
+print(f"The arms disagree on {len(split)} of {len(problems)} problems.")
 if split:
     display(tidy(split).round(2).set_index("problem"))
 
@@ -132,14 +101,9 @@ if split:
 # and the gold answer.
 
 # %%
-PROBLEM = split[0]["problem"] if split else min((problem for problem, _ in scores), default=None)
+PROBLEM = problems[0]["problem"] if problems else ""
 
-episodes = {
-    names[arm]: episode
-    for arm in names
-    for episode in scored_rows(folders[arm])
-    if episode["problem"] == PROBLEM and episode["sample"] == 0
-}
+episodes = disagreement.conversations(study, PROBLEM, study.names)
 for episode in list(episodes.values())[:1]:
     print(inert(f"{episode['question']}\ngold: {' | '.join(episode['answers'])}"))
 if episodes:
@@ -157,7 +121,7 @@ if episodes:
 # another name of the table above in `ARM`.
 
 # %%
-reread = {name: row["tokens_reread"] for name, row in zip(names.values(), rows, strict=True)}
+reread = {name: row["tokens_reread"] for name, row in zip(study.names, study.rows, strict=True)}
 ARM = max(episodes, key=lambda name: reread[name], default=None)
 
 if ARM is not None:

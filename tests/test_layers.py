@@ -34,12 +34,14 @@ analysis.naming analysis.publications analysis.caveats
 analysis.placing analysis.samples analysis.resampling analysis.stats analysis.paired analysis.fronts
 analysis.costs analysis.rescored analysis.style analysis.token_bars analysis.frontier
 analysis.transcript analysis.page.flows analysis.digest analysis.cache
-analysis.frames analysis.placed analysis.budget_areas analysis.scale analysis.flow
-analysis.flow_plots analysis.selecting analysis.comparing analysis.arm_rows analysis.tables
-analysis.terminal analysis.compared analysis.latex analysis.notes analysis.plots
+analysis.frames analysis.placed analysis.budget_areas analysis.scale analysis.agreement
+analysis.flow analysis.conduct analysis.conduct_plots analysis.flow_plots
+analysis.selecting analysis.scored_arms analysis.comparing analysis.arm_rows analysis.tables
+analysis.terminal analysis.compared analysis.tex_text analysis.latex analysis.notes analysis.plots
 analysis.pictures analysis.listing analysis.against analysis.against_tables
 analysis.page.scores analysis.page.overview analysis.page.transcripts
-analysis.page.document analysis.report
+analysis.page.document analysis.report analysis.token_tables analysis.beside analysis.opening
+analysis.disagreement analysis.disagreement_plots
 names building explaining config console performing commands.* cli
 """.split()
 """From the bottom up: a module imports only what stands before it. `folder.*` is every file of

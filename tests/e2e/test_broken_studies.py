@@ -134,6 +134,52 @@ def test_arms_of_other_versions_and_odd_manifests(tmp_path: Path) -> None:
     assert {name for name, row in found.items() if row["n"] == "2"} == {"now", "old", "metric"}
 
 
+def test_a_manifest_that_does_not_say_what_was_chosen(tmp_path: Path) -> None:
+    study = tmp_path / "s"
+    write_arm(study, "full", sample_episodes("full", 4))
+    write_arm(study, "bare", sample_episodes("pact", 4), manifest={"choices": {}})
+    found = reported(
+        study, "bare: its manifest does not say its benchmark, topology, strategy, model"
+    )
+    assert found["bare"]["n"] == "4"
+    done = parley("compare", str(study), at=tmp_path)
+    assert done.code == 0, done.said
+    assert "does not say its benchmark" in done.out
+
+
+def test_arms_of_different_scores_are_not_set_against_each_other(tmp_path: Path) -> None:
+    study = tmp_path / "s"
+    write_arm(study, "full", sample_episodes("full", 4))
+    right = [episode(f"{i:04d}", metrics={"accuracy": 1.0}) for i in range(4)]
+    write_arm(study, "right", right, metric="accuracy", metrics=("accuracy",))
+    reported(study, "Arms have different scores (fictional, smollm2-135m: accuracy, f1)")
+    done = parley("compare", str(study), at=tmp_path)
+    assert done.code == 0, done.said
+    assert "right is scored by accuracy, full by f1: not compared" in done.out
+    assert "Accuracy +" not in done.out
+    refused(parley("compare", str(study), "full", "right", at=tmp_path), "full is scored by f1")
+
+
+def test_two_arms_of_which_one_has_nothing(tmp_path: Path) -> None:
+    study = tmp_path / "s"
+    write_arm(study, "full", sample_episodes("full", 3))
+    write_arm(study, "begun", [], problems=3)
+    (write_arm(study, "gone", sample_episodes("pact", 3)) / "episodes.jsonl").unlink()
+    refused(parley("compare", str(study), "full", "begun", at=tmp_path), "begun has no episode")
+    refused(
+        parley("compare", str(study), "full", "gone", at=tmp_path),
+        "gone has no episode with f1 (it holds no episodes.jsonl)",
+    )
+
+
+def test_scores_of_another_kind_are_counted(tmp_path: Path) -> None:
+    path = write_arm(tmp_path / "s", "full", [episode("p1"), episode("p2")]) / "episodes.jsonl"
+    first, second = path.read_bytes().splitlines()
+    path.write_bytes(first.replace(b'"f1":1.0', b'"f1":"high"') + b"\n" + second + b"\n")
+    found = reported(tmp_path / "s", "full: f1 is not a number in 1 of 2 episodes")
+    assert (found["full"]["unscored"], found["full"]["f1"]) == ("1", "")
+
+
 def test_an_episode_without_what_a_report_needs(tmp_path: Path) -> None:
     import orjson
 

@@ -19,6 +19,7 @@ from nbclient import NotebookClient
 
 from command_line import FAST, environment, parley
 from parley.store import find_arms, latest_rows
+from records import episode, failed, sample_episodes, write_arm
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 STUDY = FOLDER / "study"
@@ -26,6 +27,13 @@ NAMES = sorted({path.stem for path in FOLDER.glob("*") if path.suffix in (".py",
 DISPLAY = ("IPython", "matplotlib", "rich")
 """What may show things beside the analysis; the standard library's paths are allowed, too."""
 LIMIT_S = 240
+CONVERSATION = ("gold: ", r"turn 3 · Agent B", r"published \(")
+SHOWN = {
+    "compare_strategies": (2, (r"The arms disagree on \d+ of \d+ problems", *CONVERSATION)),
+    "dissect_tokens": (3, ("could have been", r"Agent A +\d", "re-read messages", "instructions")),
+    "read_disagreements": (3, (r"differ on \d+ of \d+ problems", " said", *CONVERSATION)),
+}
+"""Of a whole study: how many pictures, and what stands in the output."""
 
 every_notebook = pytest.mark.parametrize("name", NAMES)
 
@@ -97,21 +105,20 @@ def said(notebook: Any) -> str:
     return re.sub(r"\x1b\[[\d;]*m", "", printed + "\n".join(shown(notebook, "text/plain")))
 
 
-def check(notebook: Any, arms: int) -> None:
-    """Two pictures, the table's arms, the answers and a conversation; no complaint."""
+def check(name: str, notebook: Any, arms: int) -> None:
+    """The arms are counted, the pictures and tables are there; no complaint."""
     complaints = [output for output in outputs(notebook) if output.get("name") == "stderr"]
     assert not complaints
-    assert len(shown(notebook, "image/png")) == 2
     text = said(notebook)
-    assert f": {arms} arms" in text
-    assert re.search(r"The arms disagree on \d+ of \d+ problems", text)
-    assert "gold: " in text
-    assert "turn 3 · Agent B" in text
-    assert "published (" in text
+    assert f": {arms} arm{'s' if arms > 1 else ''}" in text
+    pictures, words = SHOWN[name]
+    assert len(shown(notebook, "image/png")) == pictures
+    for one in words:
+        assert re.search(one, text), one
 
 
-def test_there_is_a_notebook() -> None:
-    assert "compare_strategies" in NAMES
+def test_there_are_three() -> None:
+    assert list(SHOWN) == NAMES
 
 
 @every_notebook
@@ -148,7 +155,7 @@ def test_other_imports_are_found(source: str) -> None:
 @pytest.mark.skipif(not any(STUDY.glob("*/*/manifest.json")), reason="no study is stored yet")
 async def test_it_runs_on_the_stored_study_from_any_folder(name: str, tmp_path: Path) -> None:
     notebook = await execute(read(name), tmp_path)
-    check(notebook, arms=6)
+    check(name, notebook, arms=6)
     assert "135m" in said(notebook)
 
 
@@ -167,9 +174,61 @@ async def test_it_runs_on_another_folder(name: str, tmp_path: Path) -> None:
     place = tmp_path / "elsewhere"
     place.mkdir()
     notebook = await execute(of_folder(read(name), study), place)
-    check(notebook, arms=2)
-    assert "other: 2 arms" in said(notebook)
-    assert "The arms disagree on 1 of 6 problems" in said(notebook)
-    assert f"question: {solved['question']}" in said(notebook)
-    assert "the <b> gold" in said(notebook)
+    check(name, notebook, arms=2)
+    assert "other: 2 arms, 6 problems, 12 episodes" in said(notebook)
+    if name != "dissect_tokens":
+        assert re.search(r"(dis|dif)\w+ on 1 of 6 problems", said(notebook))
+        assert f"question: {solved['question']}" in said(notebook)
+        assert "the <b> gold" in said(notebook)
     assert "the <b> gold" not in "".join(shown(notebook, "text/html")), "data is never markup"
+
+
+@pytest.mark.slow
+@every_notebook
+async def test_it_runs_on_one_arm(name: str, tmp_path: Path) -> None:
+    write_arm(tmp_path / "s", "full", sample_episodes("full", 4))
+    notebook = await execute(of_folder(read(name), tmp_path / "s"), tmp_path)
+    assert "s: 1 arm, 4 problems, 4 episodes" in said(notebook)
+    assert "One arm: there is nothing to compare it with" in said(notebook)
+    if name != "dissect_tokens":
+        assert "gold: Northmill" in said(notebook)
+    if name == "read_disagreements":
+        assert "There are no two arms" in said(notebook)
+
+
+@pytest.mark.slow
+@every_notebook
+async def test_it_runs_on_an_unfinished_study(name: str, tmp_path: Path) -> None:
+    """Arms without an episode, without a number, of failures, and one that cannot be read."""
+    study = tmp_path / "s"
+    nothing = {"em": 1.0, "f1": float("nan"), "f1_squad": 1.0}
+    write_arm(study, "begun", [], problems=4, manifest={"status": "running"})
+    write_arm(study, "nan", [episode(f"p{i}", metrics=nothing) for i in range(2)])
+    write_arm(study, "failed", [failed(f"p{i}", "ContextOverflow") for i in range(2)])
+    garbled = write_arm(study, "garbled", sample_episodes("full", 2)) / "episodes.jsonl"
+    garbled.write_bytes(b"junk\njunk\n")
+    strange = write_arm(study, "strange", [episode("p0"), episode("p1")]) / "episodes.jsonl"
+    first, second = strange.read_bytes().splitlines()
+    strange.write_bytes(first + b"\n" + second.replace(b'"turns"', b'"turned"') + b"\n")
+    (study / "half").mkdir()
+    (study / "half" / "config.yaml").write_text("a: 1\n")
+    notebook = await execute(of_folder(read(name), study), tmp_path)
+    text = said(notebook)
+    for one in (
+        "s: 5 arms",
+        "half: half-written",
+        "garbled: its records cannot be read",
+        "begun: no finished episode yet",
+        "nan: f1 is not a number in 2 of 2 episodes",
+        "of a shape this version does not know: 1",
+    ):
+        assert one in text, one
+
+
+@pytest.mark.slow
+@every_notebook
+async def test_it_runs_on_a_study_that_has_only_begun(name: str, tmp_path: Path) -> None:
+    write_arm(tmp_path / "s", "full", [], problems=4, manifest={"status": "running"})
+    notebook = await execute(of_folder(read(name), tmp_path / "s"), tmp_path)
+    assert "s: 1 arm, 0 problems, 0 episodes" in said(notebook)
+    assert "no finished episode yet (4 planned)" in said(notebook)

@@ -53,7 +53,7 @@ def arm_row(arm: Row, episodes: pd.DataFrame | None, known: Sequence[Interval] =
         "n": score.n,
         "episodes": len(episodes),
         "errors": int(episodes["failed"].sum()),
-        "unscored": sum(bool(empty) for empty in episodes[metric].isna()),
+        "unscored": _unscored(episodes, metric),
         **{name: _mean(episodes, name) for name in names if name in arm["metrics"].split()},
         **_sampled(arm, episodes),
         **{"score": score.mean, "score_low": score.low, "score_high": score.high},
@@ -157,6 +157,13 @@ def _conduct(episodes: pd.DataFrame) -> Row:
 def _mean(episodes: pd.DataFrame, column: str) -> float:
     values = by_problem(episodes, column)
     return math.fsum(values) / len(values) if values else math.nan
+
+
+def _unscored(episodes: pd.DataFrame, metric: str) -> int:
+    """Episodes whose score is missing, or is no number."""
+    import pandas as pd
+
+    return int(pd.to_numeric(episodes[metric], errors="coerce").isna().sum())
 
 
 def _ratio(part: float, whole: float) -> float:

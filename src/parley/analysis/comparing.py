@@ -7,16 +7,17 @@ never recorded is in no mean. Differences are the first arm less the second.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from parley.analysis.costs import Cost, charged
+from parley.analysis.costs import Cost
 from parley.analysis.frames import Frames, tidy
-from parley.analysis.naming import facets, shortest
+from parley.analysis.naming import facets
 from parley.analysis.paired import ALPHA, Saving, compare, saving
+from parley.analysis.scored_arms import ScoredArm, check_two, scored_arms, unlike
 from parley.analysis.selecting import differences, find, matched, only
-from parley.analysis.stats import Interval, holm, lones, per_problem
+from parley.analysis.stats import Interval, holm, lones
 from parley.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -64,20 +65,6 @@ PAIR = (
 is at `alpha`, which the comparisons share (0.05 by their number), at power 0.8."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Arm:
-    """One arm's values by problem."""
-
-    row: Row
-    label: str
-    score: Mapping[str, float]
-    cost: Mapping[str, float]
-    single: bool
-    errors: int = 0
-    truncated: float = math.nan
-    """Share of its episodes in which a call was cut short."""
-
-
 def compare_study(
     frames: Frames,
     *,
@@ -88,8 +75,8 @@ def compare_study(
 ) -> Compared:
     """Every arm against the baseline of its own benchmark and model: the arm of that name, by
     default `full`, else the dearest. Raises ConfigError at a name or metric no arm has."""
-    arms = _arms(frames, metric, cost or Cost())
-    chosen: list[tuple[_Arm, _Arm]] = []
+    arms = scored_arms(frames, metric, cost or Cost())
+    chosen: list[tuple[ScoredArm, ScoredArm]] = []
     told: list[str] = []
     groups = facets([arm.row for arm in arms])
     if baseline is not None:
@@ -102,7 +89,10 @@ def compare_study(
         base = _baseline(held, baseline)
         if base is None:
             continue
-        chosen += [(arm, base) for arm in held if arm is not base]
+        others = [arm for arm in held if arm is not base]
+        alike = [arm for arm in others if arm.metric == base.metric]
+        told += [unlike(arm, base) for arm in others if arm.metric != base.metric]
+        chosen += [(arm, base) for arm in alike]
         named = sum(_named(arm, BASELINE) for arm in held)
         if baseline is None and named != 1 and len(held) > 1:
             told.append(
@@ -131,60 +121,22 @@ def compare_two(
         raise ConfigError(f"{first!r} and {second!r} are the same arm")
     rows = frames.arm_rows()
     held = only(frames, [rows[place]["folder"] for pair in pairs for place in pair])
-    by_folder = {arm.row["folder"]: arm for arm in _arms(held, metric, cost or Cost())}
+    by_folder = {arm.row["folder"]: arm for arm in scored_arms(held, metric, cost or Cost())}
     chosen = [
         (by_folder[rows[one]["folder"]], by_folder[rows[two]["folder"]]) for one, two in pairs
     ]
     told: list[str] = []
     for one, two in chosen:
         told += differences(one.row, two.row)
-        if one.row["metric"] != two.row["metric"]:
-            raise ConfigError(
-                f"{one.label} is scored by {one.row['metric']}, {two.label} by {two.row['metric']}",
-                allowed="--metric NAME, of a score that both have",
-            )
-        if not set(one.score) & set(two.score):
-            raise ConfigError(
-                f"{one.label} and {two.label} hold no problem in common",
-                remedy="run both on the same benchmark, with the same limit_seed",
-            )
+        check_two(one, two, frames.faults)
     arms = [arm for pair in chosen for arm in pair]
     return _compared(held, arms, chosen, told, cost or Cost(), seed)
 
 
-def _arms(frames: Frames, metric: str | None, cost: Cost) -> list[_Arm]:
-    rows = frames.arm_rows()
-    groups = dict(iter(frames.episodes.groupby("folder"))) if len(frames.episodes) else {}
-    if metric and not any(metric in row["metrics"].split() for row in rows):
-        known = dict.fromkeys(name for row in rows for name in row["metrics"].split())
-        raise ConfigError(f"no arm has a metric {metric!r}", allowed=", ".join(known))
-    found = []
-    for row, label in zip(rows, shortest(rows) if rows else [], strict=True):
-        name = metric or row["metric"]
-        row = {**row, "metric": name}
-        episodes = groups.get(row["folder"])
-        if episodes is None or name not in row["metrics"].split():
-            found.append(_Arm(row=row, label=label, score={}, cost={}, single=True))
-            continue
-        episodes = charged(episodes, str(row["model"]), cost)
-        found.append(
-            _Arm(
-                row=row,
-                label=label,
-                score=per_problem(episodes, name),
-                cost=per_problem(episodes, "cost"),
-                single=len(episodes) == episodes["problem"].nunique(),
-                errors=int(episodes["failed"].sum()),
-                truncated=float(episodes["truncated"].astype(float).mean()),
-            )
-        )
-    return found
-
-
 def _compared(
     frames: Frames,
-    arms: Sequence[_Arm],
-    pairs: Sequence[tuple[_Arm, _Arm]],
+    arms: Sequence[ScoredArm],
+    pairs: Sequence[tuple[ScoredArm, ScoredArm]],
     told: Sequence[str],
     cost: Cost,
     seed: int,
@@ -193,7 +145,7 @@ def _compared(
     rows = [_pair(one, two, cost, alpha, seed) for one, two in pairs]
     for row, corrected in zip(rows, holm([row["p"] for row in rows]), strict=True):
         row["p_holm"] = corrected
-    metrics = dict.fromkeys(str(arm.row["metric"]) for arm in arms)
+    metrics = dict.fromkeys(arm.metric for arm in arms)
     notes = [*frames.faults, *told]
     for one, two in pairs:
         notes += _limits(one, two, cost)
@@ -207,10 +159,10 @@ def _compared(
     )
 
 
-def _alone(arms: Sequence[_Arm], seed: int) -> Iterator[Row]:
+def _alone(arms: Sequence[ScoredArm], seed: int) -> Iterator[Row]:
     asked: list[tuple[list[float], str, bool]] = []
     for arm in arms:
-        asked.append((list(arm.score.values()), str(arm.row["metric"]), arm.single))
+        asked.append((list(arm.score.values()), arm.metric, arm.single))
         asked.append((list(arm.cost.values()), "cost", False))
     found = iter(lones(asked, seed=seed))
     for arm, score, cost in zip(arms, found, found, strict=True):
@@ -220,7 +172,7 @@ def _alone(arms: Sequence[_Arm], seed: int) -> Iterator[Row]:
         yield {**row, **_bounds("score", score), **_bounds("cost", cost)}
 
 
-def _pair(one: _Arm, two: _Arm, cost: Cost, alpha: float, seed: int) -> Row:
+def _pair(one: ScoredArm, two: ScoredArm, cost: Cost, alpha: float, seed: int) -> Row:
     common = sorted(set(one.score) & set(two.score))
     found = compare(
         [one.score[name] for name in common],
@@ -255,7 +207,7 @@ def _savings(saved: Saving) -> Row:
     }
 
 
-def _limits(one: _Arm, two: _Arm, cost: Cost) -> Iterator[str]:
+def _limits(one: ScoredArm, two: ScoredArm, cost: Cost) -> Iterator[str]:
     common = set(one.score) & set(two.score)
     if set(one.score) != set(two.score):
         yield (
@@ -280,7 +232,7 @@ def _limits(one: _Arm, two: _Arm, cost: Cost) -> Iterator[str]:
             yield f"{arm.label}: {free} problems cost nothing, which have no ratio."
 
 
-def _baseline(arms: Sequence[_Arm], name: str | None) -> _Arm | None:
+def _baseline(arms: Sequence[ScoredArm], name: str | None) -> ScoredArm | None:
     named = [arm for arm in arms if _named(arm, name or BASELINE)]
     if len(named) == 1:
         return named[0]
@@ -296,7 +248,7 @@ def _baseline(arms: Sequence[_Arm], name: str | None) -> _Arm | None:
     return max(arms, key=lambda arm: (_mean(list(arm.cost.values())), arm.label), default=None)
 
 
-def _named(arm: _Arm, name: str) -> bool:
+def _named(arm: ScoredArm, name: str) -> bool:
     return name in (arm.label, arm.row["label"], arm.row["strategy"], arm.row["arm"])
 
 

@@ -1,14 +1,17 @@
 """What one arm's agents made each other read: tokens by edge, the prompt's growth by turn, and
-how much of it a prefix cache served and could have served."""
+how much of it a prefix cache served and could have served; and whether they agreed."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
+from parley.analysis.agreement import disagreement
 from parley.analysis.rescored import scored_rows
 from parley.metrics import edge_rows
 
@@ -44,6 +47,26 @@ class Flow:
     """What a cache that forgets nothing would have served, calls in recorded order: the leading
     segments that an earlier call of the arm also began with. Estimated where a prompt part is
     partly shared (by characters) and for the chat template (by messages)."""
+    compared: int = 0
+    """Episodes in which two seats or more name an answer; the next is of these."""
+    disagreed: int = 0
+    """Episodes whose seats end with different answers."""
+
+    @property
+    def served(self) -> float:
+        """Share of the prompt that a cache served; NaN where every call was reused."""
+        return self.cached / self.prompt if self.prompt else math.nan
+
+    @property
+    def servable(self) -> float:
+        """Share of the prompt that a cache could have served: never less than it did, since
+        another arm may have warmed it."""
+        return max(self.cached, self.cacheable) / self.prompt if self.prompt else math.nan
+
+    @property
+    def disagreement(self) -> float:
+        """Share of the episodes that could be compared; NaN where none could."""
+        return self.disagreed / self.compared if self.compared else math.nan
 
 
 @dataclass(slots=True)
@@ -55,6 +78,8 @@ class _Sums:
     prompt: int = 0
     cached: int = 0
     cacheable: float = 0.0
+    compared: int = 0
+    disagreed: int = 0
     seen: set[int] = field(default_factory=set)
 
 
@@ -65,10 +90,12 @@ def flow(folder: Path, most: int = MOST, *, starts: Sequence[int] | None = None)
 
 
 def summed(episodes: Iterable[Record]) -> Flow:
-    """Episodes as `store.latest_rows` gives them."""
+    """Episodes as `store.latest_rows` gives them; those of no known shape, which the frames count,
+    are left out."""
     sums = _Sums()
     for episode in episodes:
-        _add(sums, episode)
+        with suppress(KeyError, TypeError, AttributeError):
+            _add(sums, episode)
     return Flow(
         episodes=sums.episodes,
         seats=tuple(sums.titles.values()),
@@ -77,11 +104,16 @@ def summed(episodes: Iterable[Record]) -> Flow:
         prompt=sums.prompt,
         cached=sums.cached,
         cacheable=sums.cacheable,
+        compared=sums.compared,
+        disagreed=sums.disagreed,
     )
 
 
 def _add(sums: _Sums, episode: Record) -> None:
+    differing = disagreement(episode)
     sums.episodes += 1
+    sums.compared += differing is not None
+    sums.disagreed += bool(differing)
     for turn in episode["turns"]:
         sums.titles.setdefault(turn["seat"], turn["title"])
         for call in turn["calls"]:

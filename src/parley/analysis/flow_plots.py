@@ -170,7 +170,7 @@ def _growing(
     for i, arm in enumerate(arms):
         place = i if alike else places.index(arm.strategy)
         (line,) = axis.plot(
-            [turn + 1 for turn in arm.found.turns],
+            list(arm.found.turns),
             [at.prompt / at.calls for at in arm.found.turns.values()],
             color=COLOURS[i % len(COLOURS)] if alike else palette[arm.strategy],
             marker=MARKERS[place % len(MARKERS)],
@@ -195,8 +195,7 @@ def _caching(axis: Axes, arms: Sequence[_Arm], look: Look) -> None:
         if not found.prompt:
             axis.text(0.01, place, "all calls reused", va="center", size=look.small, color=GREY)
             continue
-        did = found.cached / found.prompt
-        could = max(did, found.cacheable / found.prompt)  # another arm may have warmed the cache
+        did, could = found.served, found.servable
         axis.barh(place, could, 0.72, color="#A6CEE3", zorder=2)
         axis.barh(place, did, 0.36, color="#0072B2", zorder=3)
         axis.text(could, place, f" {did:.0%} of {could:.0%}", va="center", size=look.small)

@@ -39,6 +39,9 @@ CHOICES = (
     "replay",
 )
 """What an arm's manifest says was chosen, in the order a reader wants it."""
+NAMING = ("benchmark", "topology", "strategy", "model")
+"""Choices by which arms are grouped and named: one that a manifest lacks is `UNSAID`."""
+UNSAID = "-"
 KEY = ("folder", "study", "arm")
 FILES = ("manifest.json", "episodes.jsonl", "config.yaml")
 Row = Mapping[str, object]
@@ -113,6 +116,9 @@ def load(path: Path, *, least: int = LEAST, tell: Callable[[str], None] = silent
         read = _digest(folder, metrics, several, least)
         if fault := _fault(read):
             faults.append(f"{folder.name}: {fault}")
+        if unsaid := [name for name in NAMING if name not in manifest.choices]:
+            said = f"does not say its {', '.join(unsaid)}: compared under {UNSAID!r}."
+            faults.append(f"{folder.name}: its manifest {said}")
         arm = _arm(folder, manifest)
         problems = read.index.problems
         counts = {
@@ -197,7 +203,7 @@ def _arm(folder: Path, manifest: Manifest) -> dict[str, object]:
         "study": manifest.study,
         "arm": folder.name,
         "label": manifest.label,
-        **{name: choices.pop(name, None) for name in CHOICES},
+        **{name: choices.pop(name, UNSAID if name in NAMING else None) for name in CHOICES},
         **choices,
         "metric": manifest.metric,
         "metrics": " ".join(manifest.metrics),

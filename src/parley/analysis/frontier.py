@@ -64,7 +64,8 @@ def draw(
     figure, axes = panels(len(groups), across, look=look, top=top, foot=foot)
     palette = colours(rows)
     for axis, ((benchmark, model), positions) in zip(axes, groups.items(), strict=False):
-        mates = [row for row in rows if str(row["benchmark"]) == benchmark]
+        alike = [places for key, places in groups.items() if key[0] == benchmark]
+        mates = [rows[i] for places in alike for i in places]
         name = f"{benchmark} · {model}   " if len(groups) > 1 else ""
         _facet(axis, [rows[i] for i in positions], mates, palette, name, cost, look)
     if look.head:

@@ -11,17 +11,9 @@ from parley.analysis.comparing import Compared
 from parley.analysis.naming import facets, settings, shortest
 from parley.analysis.placed import Placed
 from parley.analysis.style import SCORES
+from parley.analysis.tex_text import comment, escaped
 
 Row = dict[str, Any]
-_ESCAPES = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "·": r"\textperiodcentered{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}
 NONE = "--"
 COLUMNS = 8
 
@@ -43,11 +35,12 @@ def to_latex(placed: Placed, compared: Compared) -> str:
     heads = rf"arm & {score} (\%) & 95\% & {unit} & 95\% & saved (\%) & 95\% & $p$ \\"
     return "\n".join(
         [
-            "% made by parley report --latex; needs booktabs in the preamble",
-            *(f"% {line}" for line in settings(rows).splitlines()),
+            r"% Made by parley report --latex. The preamble needs: \usepackage{booktabs}",
+            comment(settings(rows)),
             r"\begin{table}",
             r"\centering",
-            r"\small",
+            r"\footnotesize",
+            r"\setlength{\tabcolsep}{3pt}",
             r"\begin{tabular}{lrlrlrlr}",
             r"\toprule",
             heads,
@@ -60,11 +53,6 @@ def to_latex(placed: Placed, compared: Compared) -> str:
             "",
         ]
     )
-
-
-def escaped(text: str) -> str:
-    """Text that LaTeX prints as it is."""
-    return "".join(_ESCAPES.get(letter, letter) for letter in text)
 
 
 def _rows(placed: Placed, compared: Compared, members: Sequence[Row]) -> list[str]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 ALIKE = ("shots", "answer", "sampling", "engine", "seed", "topology", "channel")
 """Choices that move scores or tokens by themselves: arms that differ in them are pointed out."""
+MANY = 3
+"""Arms up to which a note names each one."""
 Row = dict[str, Any]
 
 
@@ -31,19 +33,33 @@ def notes(frames: Frames, table: pd.DataFrame) -> tuple[str, ...]:
         found.append("One arm: there is nothing to compare it with.")
     for positions in facets(rows).values():
         found.extend(_differences([rows[i] for i in positions]))
+        found.extend(_metrics([rows[i] for i in positions]))
     found.extend(_problem_sets(rows, groups, folders))
-    told: dict[str, list[str]] = {}
-    for row, label in zip(rows, shortest(rows), strict=True):
+    told: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
         key = row["study"], row["arm"]
         for text in _troubles(row, groups.get(folders[key]), key in unread):
-            told.setdefault(text, []).append(label)
-    found.extend(f"{', '.join(labels)}: {text}" for text, labels in told.items())
+            told.setdefault(text, []).append(place)
+    found.extend(f"{', '.join(_who(rows, places))}: {text}" for text, places in told.items())
     found.extend(
         f"{arm['arm']}: {arm['broken_lines']} unfinished lines were set apart."
         for arm in frames.arm_rows()
         if arm["broken_lines"]
     )
     return tuple(found)
+
+
+def _who(rows: list[Row], places: list[int]) -> Iterator[str]:
+    """The arms' names, or what they are all arms of where there are many."""
+    labels, left = shortest(rows), set(places)
+    if len(left) == len(rows) > MANY:
+        yield f"all {len(rows)} arms"
+        return
+    for (benchmark, model), members in facets(rows).items():
+        if len(members) > MANY and left.issuperset(members):
+            yield f"all arms of {benchmark}, {model}"
+            left.difference_update(members)
+    yield from (labels[place] for place in places if place in left)
 
 
 def _versions(frames: Frames) -> Iterator[str]:
@@ -61,6 +77,16 @@ def _differences(rows: list[Row]) -> Iterator[str]:
             yield f"Arms differ in {name} ({where}): {', '.join(values)}."
 
 
+def _metrics(rows: list[Row]) -> Iterator[str]:
+    names = sorted({str(row["metric"]) for row in rows})
+    if len(names) > 1:
+        where = f"{rows[0]['benchmark']}, {rows[0]['model']}"
+        yield (
+            f"Arms have different scores ({where}: {', '.join(names)}), which no picture, front or "
+            "budget can compare: `--score` names one that all have."
+        )
+
+
 def _problem_sets(
     rows: list[Row], groups: dict[Any, pd.DataFrame], folders: dict[tuple[str, str], str]
 ) -> Iterator[str]:
@@ -70,9 +96,11 @@ def _problem_sets(
         held = [set(groups[key]["problem"]) for key in keys if key in groups]
         if held and any(problems != held[0] for problems in held):
             sizes = [len(problems) for problems in held]
+            common = len(set.intersection(*held))
+            alone = "" if common else ", and there is no chance of being the best to tell"
             yield (
                 f"Arms of {benchmark} hold different problems ({min(sizes)} to {max(sizes)} each, "
-                f"{len(set.intersection(*held))} common to all): each mean is over the arm's own."
+                f"{common} common to all): each mean is over the arm's own{alone}."
             )
 
 

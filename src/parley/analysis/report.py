@@ -114,7 +114,7 @@ def _write_study(
         write(folder / "results.csv", to_csv(table).encode()),
         write(folder / "results.md", text.encode()),
         *drawn.files,
-        write(folder / "index.html", page(study.name, frames, table, told).encode()),
+        write(folder / "index.html", page(study.name, frames, table, told, drawn.flows).encode()),
     )
     made = Report(table=table, files=files, notes=told, reading=drawn.reading)
     if against is None:
@@ -146,6 +146,8 @@ def markdown(
             lines += ["![where the tokens went](ledger.png)", ""]
             lines += ["![who made whom re-read](rereading.png)", ""]
             lines += ["![how prompts grow](growth.png)", ""]
+        if heading == "Messages and calls":
+            lines += ["![what went wrong](conduct.png)", ""]
     return "\n".join([*lines, "## How to read this", "", READING])
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -148,6 +150,17 @@ def bare(axis: Axes, look: Look, *, grid: Literal["x", "y", "both"] = "both") ->
     axis.set_axisbelow(True)
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(labelsize=look.tick)
+
+
+@contextmanager
+def as_written() -> Iterator[None]:
+    """Names with a dollar sign are no formulas meanwhile, and a sign that no font has is drawn as
+    a box without a word."""
+    from matplotlib import rc_context
+
+    with rc_context({"text.parse_math": False}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        yield
 
 
 def save(figure: Figure, stem: Path) -> tuple[Path, Path]:

@@ -34,10 +34,21 @@ def render(episode: Record, *, width: int, full: bool = False) -> Group:
     """
     from rich.console import Group
 
-    parts: list[RenderableType] = list(_head(episode, width, full))
-    for turn, numbers in zip(episode["turns"], turn_rows(episode), strict=True):
-        parts.extend(_turn(episode, turn, numbers, width, full))
-    return Group(*parts, *_end(episode, width))
+    head, turns, end = pieces(episode, width=width, full=full)
+    return Group(head, *turns.values(), end)
+
+
+def pieces(
+    episode: Record, *, width: int, full: bool = False
+) -> tuple[Group, dict[int, Group], Group]:
+    """The same in pieces: the question, each turn by its number, the answer."""
+    from rich.console import Group
+
+    turns = {
+        turn["index"]: Group(*_turn(episode, turn, numbers, width, full))
+        for turn, numbers in zip(episode["turns"], turn_rows(episode), strict=True)
+    }
+    return Group(*_head(episode, width, full)), turns, Group(*_end(episode, width))
 
 
 def inert(text: str) -> str:

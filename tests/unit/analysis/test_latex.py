@@ -1,15 +1,18 @@
-"""A table for a paper: it compiles in the mind, and says what the records say."""
+"""A table for a paper: it says what the records say, and compiles."""
 
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from parley.analysis.comparing import compare_study
 from parley.analysis.frames import load
-from parley.analysis.latex import escaped, to_latex
+from parley.analysis.latex import to_latex
 from parley.analysis.placed import place
 from parley.analysis.tables import results
 from records import sample_episodes, write_arm
@@ -68,7 +71,59 @@ def test_arms_without_numbers_have_dashes(tmp_path: Path) -> None:
     assert "nan" not in text.lower()
 
 
-def test_signs_of_latex_are_printed_as_they_are() -> None:
-    assert escaped("a_b 5% & {x} ~ \\y^2") == (
-        r"a\_b 5\% \& \{x\} \textasciitilde{} \textbackslash{}y\textasciicircum{}2"
+def _compiled(folder: Path, table: str, *, fits: bool = True) -> str:
+    """The text of the document that takes in the table with what its first line asks for."""
+    needs = re.search(r"The preamble needs: (.*)", table)
+    assert needs is not None
+    (folder / "results.tex").write_text(table, encoding="utf-8")
+    document = [r"\documentclass{article}", needs[1], r"\begin{document}"]
+    document += [r"\input{results}", r"\end{document}"]
+    (folder / "paper.tex").write_text("\n".join(document), encoding="utf-8")
+    program = ("pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper")
+    done = subprocess.run(program, cwd=folder, capture_output=True, check=False, timeout=120)
+    said = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, said[-2000:]
+    assert not fits or "Overfull" not in said
+    if not shutil.which("pdftotext"):
+        return ""
+    text = subprocess.run(
+        ("pdftotext", "-layout", "paper.pdf", "-"), cwd=folder, capture_output=True, check=True
     )
+    return text.stdout.decode()
+
+
+ODD = ("a_b & 5% {x}", "c#d $e$ ~f^g", "back\\slash", "[x]*", "naïve – λ→β", "日本語 🙂", "-- ?`")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not shutil.which("pdflatex"), reason="no pdflatex: texlive-latex-recommended brings one"
+)
+def test_pdflatex_prints_the_names_as_they_are(tmp_path: Path) -> None:
+    for benchmark in ("hotpotqa", "gpqa & more_100%"):
+        for index, name in enumerate(ODD):
+            made = sample_episodes(f"{name}{benchmark}", 6, score=0.1 * index)
+            arm = f"{benchmark[:4]}{index}"
+            choices: dict[str, Any] = {
+                "strategy": name,
+                "model": "org/m_x#2",
+                "benchmark": benchmark,
+            }
+            write_arm(tmp_path / "s & 50%_#", arm, made, **choices)
+    text = _compiled(tmp_path, _latex(tmp_path / "s & 50%_#"), fits=False)
+    if text:
+        for one in ("& 5% {x}", "c#d $e$", "back\\slash", "[x]*", "λ→β", "U+65E5", "-- ?"):
+            assert one in text, text
+        assert "gpqa & more" in text  # an underscore is a rule, which is no text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not shutil.which("pdflatex"), reason="no pdflatex: texlive-latex-recommended brings one"
+)
+def test_pdflatex_takes_the_committed_study_and_arms_without_numbers(tmp_path: Path) -> None:
+    demo = Path(__file__).resolve().parents[3] / "notebooks" / "study" / "demo"
+    text = _compiled(tmp_path, _latex(demo))
+    assert "conclusion" in text or not text
+    write_arm(tmp_path / "s", "full", [], problems=4)
+    _compiled(tmp_path, _latex(tmp_path / "s"))

@@ -12,10 +12,20 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from parley.analysis import budget_areas, flow_plots, frontier, scale, token_bars
+from parley.analysis import (
+    budget_areas,
+    conduct_plots,
+    disagreement,
+    disagreement_plots,
+    flow_plots,
+    frontier,
+    scale,
+    token_bars,
+)
 from parley.analysis.costs import choose
 from parley.analysis.flow import flow
 from parley.analysis.frames import load, plain_rows
+from parley.analysis.opening import open_study
 from parley.analysis.placed import Placed, place, reading
 from parley.analysis.stats import wilson
 from parley.analysis.style import PRINT, SCREEN, Look
@@ -153,6 +163,19 @@ def _figures(path: Path, look: Look) -> dict[str, Figure]:
         "ledger": token_bars.draw(rows, look=look),
         "rereading": flow_plots.rereading(flows, rows, look=look),
         "growth": flow_plots.growth(flows, rows, look=look),
+        "conduct": conduct_plots.draw(rows, flows, look=look),
+        **_disagreements(path, look),
+    }
+
+
+def _disagreements(path: Path, look: Look) -> dict[str, Figure]:
+    study = open_study(path)
+    found = disagreement.pairs(study, among=study.names[0])
+    first, second = (found[0].first, found[0].second) if found else ("a", "b")
+    apart = disagreement.between(study, first, second) if found else []
+    return {
+        "matrix": disagreement_plots.matrix(found, study.names, look=look),
+        "gaps": disagreement_plots.gaps(apart, first, second, look=look),
     }
 
 

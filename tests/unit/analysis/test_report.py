@@ -16,7 +16,7 @@ from parley.errors import StoreError
 from parley.types import VERSION
 from records import call, episode, failed, sample_episodes, turn, write_arm
 
-PICTURES = ("frontier", "budget", "ledger", "rereading", "growth")
+PICTURES = ("frontier", "budget", "ledger", "rereading", "growth", "conduct")
 FILES = {
     "results.csv",
     "frontier.csv",
@@ -141,6 +141,24 @@ def test_what_arms_have_in_common_is_said_once(tmp_path: Path) -> None:
     notes = write_report(tmp_path).notes
     assert len(notes) == 1
     assert notes[0].startswith("full, pact: f1 is alike")
+
+
+def test_many_arms_are_named_by_what_they_share(tmp_path: Path) -> None:
+    for model in ("8b", "14b"):
+        for i in range(4):
+            made = [failed("p1")] if model == "8b" else [episode("p1")]
+            write_arm(tmp_path / "s", f"a{i}-{model}", made, strategy=f"a{i}", model=model)
+    told = write_report(tmp_path).notes
+    assert "all 8 arms: one problem has no interval." in told
+    assert any(one.startswith("all arms of fictional, 8b: 1 of 1 episodes failed") for one in told)
+
+
+def test_names_are_no_formulas_and_need_no_font(tmp_path: Path) -> None:
+    """A warning would be an error here."""
+    for name in (r"$\nonsense{$", "a $x$", "日本語"):
+        made = sample_episodes("full", 2)
+        write_arm(tmp_path / "s", f"a{len(name)}", made, strategy=name, model=r"$\m{$")
+    assert len(write_report(tmp_path).table) == 3
 
 
 def test_another_version_is_said(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from parley.analysis.digest import Index
+from parley.analysis.flow import Flow
 from parley.analysis.frames import Frames, plain_rows
 from parley.analysis.page.overview import overview
 from parley.analysis.page.scores import Problem, Scores, by_disagreement, scores
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCRIPTS = (
-    *("elements", "data", "resampling", "state", "charts", "reading", "frontier", "columns"),
-    *("results", "ledger", "compare", "problems", "turns", "transcript", "main"),
+    *("elements", "data", "resampling", "state", "charts", "reading", "frontier", "scale"),
+    *("columns", "results", "ledger", "cache", "conduct", "compare", "problems", "turns"),
+    *("transcript", "main"),
 )
 """Files of the page's own code, in the order in which they are joined into one script."""
 STYLES = ("colours", "page", "tables", "charts", "transcript", "narrow")
@@ -41,13 +43,15 @@ def page(
     frames: Frames,
     table: pd.DataFrame,
     told: Sequence[str],
+    flows: Sequence[Flow] = (),
     *,
     most_bytes: int = MOST_BYTES,
     most_episodes: int = MOST_EPISODES,
 ) -> str:
-    """The whole page. Transcripts are kept up to `most_bytes`, in the order of
-    `by_disagreement`; the page says how many there are and how to read the others."""
-    seen = overview(study, frames, table, told)
+    """The whole page; `flows` are the arms' own, in the table's order. Transcripts are kept up to
+    `most_bytes`, in the order of `by_disagreement`; the page says how many there are and how to
+    read the others."""
+    seen = overview(study, frames, table, told, flows)
     arms = seen["arms"]
     paths = {(arm["study"], arm["arm"]): arm["folder"] for arm in frames.arm_rows()}
     folders = [paths[row["study"], row["arm"]] for row in plain_rows(table)]

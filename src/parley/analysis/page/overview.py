@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from parley.analysis.conduct import TROUBLES, troubles
+from parley.analysis.flow import MOST, Flow, summed
 from parley.analysis.frames import CHOICES, Frames, plain_rows
 from parley.analysis.naming import facets, settings, shortest
 from parley.analysis.style import COLOURS, SCORES, SMALL, colours
@@ -20,10 +22,18 @@ INTERVALS = ("score", "score_low", "score_high", "tokens_total", "tokens_low", "
 Record = dict[str, Any]
 
 
-def overview(study: str, frames: Frames, table: pd.DataFrame, told: Sequence[str]) -> Record:
+def overview(
+    study: str,
+    frames: Frames,
+    table: pd.DataFrame,
+    told: Sequence[str],
+    flows: Sequence[Flow] = (),
+) -> Record:
     """Plain values for the page's first data block. `arms` keeps the table's order; an arm's
-    `facet` is the group within which scores are comparable, its `colour` a place in the palette."""
+    `facet` is the group within which scores are comparable, its `colour` a place in the palette.
+    Without `flows` nothing is known of caches and of disagreement between agents."""
     rows = plain_rows(table)
+    flows = flows or [summed(())] * len(rows)
     held = {(arm["study"], arm["arm"]): arm["metrics"].split() for arm in frames.arm_rows()}
     metrics = [held[row["study"], row["arm"]] for row in rows]
     palette = colours(rows)
@@ -42,12 +52,18 @@ def overview(study: str, frames: Frames, table: pd.DataFrame, told: Sequence[str
         "parts": [{"name": name, "read": index < READ} for index, (name, _, _) in enumerate(PARTS)]
         + [{"name": REST, "read": None}],
         "small": SMALL,
+        "troubles": [
+            {"name": each.name, "about": each.about, "hint": each.hint} for each in TROUBLES
+        ],
+        "most": MOST,
         "arms": [
             {
                 **_arm(row),
                 "metrics": metrics[place],
                 "label": labels[place],
                 "facet": facet_of[place],
+                "troubles": troubles(row, flows[place]),
+                "cache": _cache(flows[place]),
                 "colour": COLOURS.index(palette[str(row["strategy"])]),
             }
             for place, row in enumerate(rows)
@@ -65,6 +81,18 @@ def _arm(row: Record) -> Record:
         **{name: row[name] for name in (*COUNTS, *INTERVALS, *SHARES)},
         "messages": {s: row[f"messages_{s}"] for s in STATUSES if row[f"messages_{s}"]},
         "parts": split(row) if drawn else [],
+    }
+
+
+def _cache(found: Flow) -> Record | None:
+    """What a prefix cache served of the arm's own calls; None where it made none."""
+    if not found.prompt:
+        return None
+    return {
+        "prompt": found.prompt / found.episodes,
+        "served": found.served,
+        "servable": found.servable,
+        "episodes": found.episodes,
     }
 
 

@@ -27,7 +27,7 @@ ASSETS = files("parley.analysis.page") / "assets"
 HOSTILE = "</script><script>window.pwned=1</script><!--<img src=x onerror=window.pwned=1>"
 
 
-def _page(study: Path, **limits: int) -> str:
+def _page(study: Path, **limits: Any) -> str:
     frames = load(study)
     table = results(frames)
     return page(study.name, frames, table, notes(frames, table), **limits)

@@ -45,21 +45,20 @@ function compare() {
     fill(find("differences"));
     return;
   }
-  fill(find("paired"), ...pairedWords(pair));
+  const lacking = lackingWords(pair);
+  fill(find("paired"), ...(lacking ? [lacking, conductLine(pair)] : pairedWords(pair)));
   differences(pair);
 }
 
 function pairedWords(pair) {
-  const { places, scoreA, scoreB, costA, costB, means } = pair;
+  const { places, scoreA, scoreB, means } = pair;
   const [a, b] = [named(pair.a), named(pair.b)];
   const n = places.length;
   const gap = d3.mean(scoreA) - d3.mean(scoreB);
   const { low, high, better } = difference(means[0], means[1]);
   const wins = chance(scoreA, (value, i) => value > scoreB[i]) * n;
   const losses = chance(scoreA, (value, i) => value < scoreB[i]) * n;
-  const ratio = bounds(means[2].map((value, i) => value / means[3][i]));
   const range = n > 1 ? ` (95%: ${signed(low)} to ${signed(high)})` : "";
-  const each = Array.from(costA, (value, i) => value / costB[i]);
   const away = low > 0 || high < 0;
   return [
     el(
@@ -92,16 +91,43 @@ function pairedWords(pair) {
       `Of ${plural(n, "shared problem")}, A is better on ${Math.round(wins)}, worse on ${Math.round(losses)}, alike on ${n - Math.round(wins) - Math.round(losses)}.`,
       unshared(pair),
     ),
-    el(
-      "p",
-      {},
-      `A costs ${d3.format(".2f")(d3.mean(costA) / d3.mean(costB))} × B in ${unit()}` +
-        (n > 1 ? ` (95%: ${d3.format(".2f")(ratio[0])}–${d3.format(".2f")(ratio[1])})` : "") +
-        `, as a ratio of means: ${amount(d3.mean(costA))} against ${amount(d3.mean(costB))}; ` +
-        `as a mean of ratios ${d3.format(".2f")(d3.mean(each))}.`,
-    ),
+    el("p", {}, costWords(pair)),
     conductLine(pair),
   ];
+}
+
+function costWords({ costA, costB, means }) {
+  const [one, two] = [d3.mean(costA), d3.mean(costB)];
+  if (!(two > 0 && Number.isFinite(one / two)))
+    return `A costs ${amount(one)} ${unit()}, B ${amount(two)}: there is no ratio of the two.`;
+  const times = d3.format(".2f");
+  const [low, high] = bounds(means[2].map((value, i) => value / means[3][i]));
+  const range =
+    costA.length > 1 && Number.isFinite(low) && Number.isFinite(high)
+      ? ` (95%: ${times(low)}–${times(high)})`
+      : "";
+  const each = d3.mean(Array.from(costA, (value, i) => value / costB[i]));
+  const mean = Number.isFinite(each) ? `; as a mean of ratios ${times(each)}` : "";
+  return `A costs ${times(one / two)} × B in ${unit()}${range}, as a ratio of means: ${amount(one)} against ${amount(two)}${mean}.`;
+}
+
+// Scores that are no numbers: an arm has no mean then, here as in the tables.
+function lackingWords({ a, b, places, scoreA, scoreB }) {
+  const lacking = [
+    [a, scoreA],
+    [b, scoreB],
+  ]
+    .map(([arm, values]) => [arm, values.filter(Number.isNaN).length])
+    .filter(([, count]) => count);
+  if (!lacking.length) return null;
+  const told = lacking.flatMap(([arm, count], i) => [i ? "; " : "", named(arm), ` ${count}`]);
+  return el(
+    "p",
+    { class: "warn" },
+    `${metricTitle()} is not a number on some of the ${plural(places.length, "shared problem")}, so there is no mean to compare: `,
+    ...told,
+    ". The list below has the others.",
+  );
 }
 
 function unshared({ a, b, places }) {
@@ -129,7 +155,12 @@ function conductLine({ a, b }) {
 
 // One bar per problem, sorted: how far and on how many the two arms differ.
 function differences(pair) {
-  const order = d3.sort(d3.range(pair.places.length), (i) => pair.scoreB[i] - pair.scoreA[i]);
+  const known = (i) => Number.isFinite(pair.scoreA[i] - pair.scoreB[i]);
+  const order = d3.sort(
+    d3.range(pair.places.length).filter(known),
+    (i) => pair.scoreB[i] - pair.scoreA[i],
+  );
+  if (!order.length) return fill(find("differences"));
   const high = 150;
   const left = 46;
   const { svg, wide } = canvas(

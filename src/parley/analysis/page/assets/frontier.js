@@ -63,6 +63,7 @@ function frontier() {
   }));
   placeLabels(svg, labels, { left, right: wide - 2, top, bottom: high - bottom }, lines);
   slide(x);
+  const lost = taking().filter((arm) => !all.some((point) => point.arm === arm));
   const cut = [x.domain()[0] > 0 && "cost", y.domain()[0] > 0 && "score"].filter(Boolean);
   fill(
     find("frontier-key"),
@@ -70,7 +71,14 @@ function frontier() {
     cut.length ? `The axis of ${cut.join(" and ")} does not start at 0. ` : null,
     "Click an arm to ",
     el("a", { href: "#compare" }, "compare it below"),
-    ".",
+    ". ",
+    lost.length
+      ? el(
+          "span",
+          { class: "warn" },
+          `Without a point, since a mean is missing: ${lost.map((arm) => arms[arm].label).join(", ")}.`,
+        )
+      : null,
   );
 }
 

@@ -56,6 +56,7 @@ function ledgerKey(rows) {
           name,
         )
       : null;
+  if (!overview.parts.some((_, part) => used(part))) return fill(find("ledger-key"));
   const group = (read) =>
     overview.parts.map((part, i) => (part.read === read ? entry(part, i) : null));
   fill(
@@ -75,6 +76,8 @@ function markPart(part) {
 }
 
 function ledgerBars(rows) {
+  if (!(d3.max(rows, ({ total }) => total) > 0))
+    return fill(find("ledger-chart"), el("p", { class: "soft" }, "No token was recorded."));
   const step = BAR.high + BAR.gap;
   const heads = rows.filter(({ head }) => head).length;
   const high = rows.length * step + heads * 24 + 48;

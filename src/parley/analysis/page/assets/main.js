@@ -67,7 +67,9 @@ function usualBudget() {
   const spent = points().map(({ cost }) => cost.mean);
   const [low, high] = [d3.min(spent) ?? 0, d3.max(spent) ?? 1];
   if (state.cost === "total" && low <= 3000 && high >= 3000) return 3000;
-  return Number(((low + high) / 2).toPrecision(2)) || high;
+  const middle = (low + high) / 2;
+  const round = Number(middle.toPrecision(2));
+  return (round < low ? Math.ceil(middle) : round) || high;
 }
 
 // The facet's headline score; the two arms: the best at the budget, and the next best.

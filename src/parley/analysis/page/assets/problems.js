@@ -51,6 +51,15 @@ function statusPair(pair, place) {
   return `${statusOf(pair.a, place)} / ${statusOf(pair.b, place)}`;
 }
 
+// Words by which the filter finds a status of one side: "A:cut", "B:no answer".
+function statusWords(pair, place) {
+  const of = (side, arm) =>
+    statusOf(arm, place)
+      .split(/, | · /)
+      .map((said) => `${side}:${said.replace(/^\d+ /, "")}`);
+  return [...of("A", pair.a), ...of("B", pair.b)].join(" ");
+}
+
 function problemLink(place) {
   if (index.block[place] < 0)
     return el("span", { title: "Its transcript is not in this page" }, index.id[place]);
@@ -89,7 +98,7 @@ function problemList() {
   const columns = problemColumns(pair);
   const words = (place) =>
     [index.id, index.kind, index.question, index.gold].map((all) => all[place]);
-  const wanted = (place) => matches(state.problems, ...words(place), statusPair(pair, place));
+  const wanted = (place) => matches(state.problems, ...words(place), statusPair(pair, place), statusWords(pair, place));
   const found = state.problems ? pair.places.filter(wanted) : pair.places;
   return { columns, places: sorted(found, columns, state.order) };
 }

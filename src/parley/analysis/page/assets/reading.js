@@ -45,11 +45,18 @@ function verdict() {
       ` ${metricTitle()}`,
       range ? el("span", { class: "soft" }, `  95%: ${range}`) : null,
     ),
-    el("p", {}, `for ${cost} ${unit()} a problem`, odd(arm)),
+    el("p", {}, `for ${cost} ${unit()} a problem`, onShared(joint, best), odd(arm)),
     ...sureness(joint, read),
     chances(joint, read),
     el("p", { class: "soft small" }, basis(joint)),
   );
+}
+
+// Where arms hold different problems, what is compared is not the arm's own mean.
+function onShared(joint, best) {
+  const arm = joint.arms[best];
+  if (joint.n === arms[arm].n) return "";
+  return ` (on the ${plural(joint.n, "shared problem")} ${percent(joint.score[best])}% for ${amount(joint.cost[best])})`;
 }
 
 function odd(arm) {
@@ -57,17 +64,24 @@ function odd(arm) {
   return said.length ? el("span", { class: "warn" }, ` · ${said.join(", ")}`) : null;
 }
 
+// How far the best arm is told from the runner-up, in one word.
+function certainty(joint, read) {
+  const [best, second] = read.order;
+  const sure = read.chance[best];
+  const gap = difference(joint.scores[best], joint.scores[second]);
+  const word = sure >= 0.95 && gap.low > 0 ? "Clear" : sure >= 0.8 ? "Likely, not certain" : "Open";
+  return { gap, word };
+}
+
 // The best arm against the runner-up, in words that promise no more than the data do.
 function sureness(joint, read) {
   const [best, second] = read.order;
-  const sure = read.chance[best];
   if (joint.n < 2) return [el("p", { class: "warn" }, "One problem says nothing about others.")];
   if (second === undefined) {
     return [el("p", {}, "It is the only arm that cheap.")];
   }
-  const gap = difference(joint.scores[best], joint.scores[second]);
+  const { gap, word } = certainty(joint, read);
   const points = `${signed(joint.score[best] - joint.score[second])} points (95%: ${signed(gap.low)} to ${signed(gap.high)})`;
-  const word = sure >= 0.95 && gap.low > 0 ? "Clear" : sure >= 0.8 ? "Likely, not certain" : "Open";
   const meaning = {
     Clear: "the data tell it from every other arm shown.",
     "Likely, not certain": "other problems could turn the order.",

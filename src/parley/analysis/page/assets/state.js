@@ -32,8 +32,8 @@ function changeBudget(budget) {
   for (const draw of drawn) if (drawnByBudget.has(draw)) draw();
 }
 
-function facetArms() {
-  return d3.range(arms.length).filter((arm) => arms[arm].facet === state.facet);
+function facetArms(facet = state.facet) {
+  return d3.range(arms.length).filter((arm) => arms[arm].facet === facet);
 }
 
 // Words of the filter may stand anywhere in an arm's label, choices or folder.
@@ -45,8 +45,8 @@ function matches(words, ...texts) {
     .every((word) => text.includes(word));
 }
 
-function listed() {
-  return facetArms().filter((arm) => {
+function listed(facet = state.facet) {
+  return facetArms(facet).filter((arm) => {
     const choices = Object.entries(arms[arm].choices).flatMap(([name, value]) => [
       `${name} ${value}`,
     ]);
@@ -55,12 +55,12 @@ function listed() {
 }
 
 // Arms that take part: listed, not left out, and with at least one episode.
-function taking() {
-  return listed().filter((arm) => !state.left.has(arm) && arms[arm].n);
+function taking(facet = state.facet) {
+  return listed(facet).filter((arm) => !state.left.has(arm) && arms[arm].n);
 }
 
-function jointly() {
-  const members = taking();
+function jointly(facet = state.facet) {
+  const members = taking(facet);
   const extra = state.cost === "weighted" ? Object.values(weights).join(" ") : "";
   return remember(`joint ${members} ${state.metric} ${state.cost} ${extra}`, () =>
     together(members, state.metric, state.cost),
