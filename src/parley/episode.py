@@ -13,6 +13,7 @@ from parley.composing import compose, instruction
 from parley.errors import ContextOverflow, DataError
 from parley.prompt import own_draft, segment
 from parley.protocols import Benchmark
+from parley.schedule import answered
 from parley.types import (
     VERSION,
     Answer,
@@ -44,8 +45,11 @@ async def run_episode(run: Run, problem: Problem, sample: int) -> Episode:
             history = pool.adopt(run.arm.opening(problem, sample))
         while cues := run.arm.topology.next(history):
             history = await play_round(run, pool, problem, sample, history, cues)
+        history, grades = await _read(run.arm.benchmark, problem, history)
         answer = run.arm.topology.decide(history)
-        score = await _graded(run.arm.benchmark, problem, answer)
+        score = grades.get((answer.text, answer.truncated))
+        if score is None:
+            score = await _graded(run.arm.benchmark, problem, answer)
     except RoundFailed as failed:
         history, failure = failed.history, failed.failure
     except Exception as error:  # A topology's or grader's own mistake is a row, too.
@@ -77,6 +81,23 @@ def granted(run: Run, problem: Problem) -> Run:
     topology: Any = run.arm.topology
     tokens = run.grants[problem.id]
     return replace(run, arm=replace(run.arm, topology=replace(topology, budget_tokens=tokens)))
+
+
+async def _read(
+    benchmark: Benchmark, problem: Problem, history: tuple[Turn, ...]
+) -> tuple[tuple[Turn, ...], dict[tuple[str, bool], Score]]:
+    """The turns with what the benchmark reads in those that answer, and its grades by text and
+    whether that was cut short: the same text is graded once."""
+    turns, grades = [], {}
+    for turn in history:
+        if turn.answers:
+            said = answered(turn, "")
+            key = (said.text, said.truncated)
+            if key not in grades:
+                grades[key] = await _graded(benchmark, problem, said)
+            turn = replace(turn, extracted=grades[key].extracted)
+        turns.append(turn)
+    return tuple(turns), grades
 
 
 async def _graded(benchmark: Benchmark, problem: Problem, answer: Answer) -> Score:

@@ -308,6 +308,8 @@ class Turn:
     message: Message | None = None
     heard: tuple[tuple[int, str | None], ...] = ()
     measures: Mapping[str, float] = field(default_factory=dict)
+    extracted: str | None = None
+    """The answer that the benchmark reads in an answering turn, and so its vote."""
 
     @property
     def visible(self) -> str:

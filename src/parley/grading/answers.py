@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from parley.grading.options import named_option
-from parley.grading.wrappers import bare, integer
+from parley.grading.wrappers import integer
 from parley.parsing.labels import labelled
 from parley.types import Score
 
@@ -37,7 +37,6 @@ _BOX = re.compile(r"\\{1,2}(?P<box>[bf]box|boxed)\s*\{|\\[\\{}]|[{}]")
 _OPENING = re.compile(r"\\(?:[bf]box|boxed)")
 _SAID = re.compile(r"\b(?:answer|option|choice) (?:is|was|would be|should be|must be)\b:?", re.I)
 _SENTENCE = re.compile(r"(?<=[.!?]) ")
-_ALONE = re.compile(r"[(\[]?[A-Za-z][)\].]?")
 _BLANKS = re.compile(r"[ \t\r\f\v]{2,}")
 
 
@@ -114,26 +113,6 @@ def free_answer(text: str, *, truncated: bool = False) -> Extracted:
         return _nothing(truncated)
     last = _last_line(text)
     return Extracted(value=last, status="no_label") if last else _nothing(truncated)
-
-
-def stated_answer(text: str, *, truncated: bool = False) -> str | None:
-    """What a text states as its answer where nobody can say of which kind it is: how votes are
-    read, by the rules above.
-
-    An integer where `integer_answer` finds one. Else the words in the last box or behind the last
-    label, whichever is later; without either, what follows "the answer is", or a last line that is
-    a single letter. None where nothing is stated.
-    """
-    whole = integer_answer(text, truncated=truncated)
-    if whole.value is not None:
-        return whole.value
-    words, _, marked = _stated(_readable(text), truncated)
-    if words or marked:
-        return words or None
-    for said, alone in _unlabelled(_finished(_readable(text), truncated)):
-        if said and (not alone or _ALONE.fullmatch(bare(said))):
-            return said
-    return None
 
 
 def accuracy(found: Extracted, gold: str) -> Score:
