@@ -19,11 +19,11 @@ number that stands somewhere. Where the output was cut short, its unfinished las
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from parley.grading.options import named_option
-from parley.grading.wrappers import integer
+from parley.grading.wrappers import integer, spoken
 from parley.parsing.labels import labelled
 from parley.types import Score
 
@@ -97,22 +97,24 @@ def letter_answer(text: str, options: Sequence[str], *, truncated: bool = False)
     return _nothing(truncated)
 
 
-def free_answer(text: str, *, truncated: bool = False) -> Extracted:
+def free_answer(
+    text: str, *, truncated: bool = False, prose: Callable[[str], str] = str
+) -> Extracted:
     """All that stands behind the last label, without a code fence or a box around it; else the
     last box; else the last line. An output that was cut short has no free answer unless it is
-    boxed: nobody can tell what was still to come."""
+    boxed: nobody can tell what was still to come. `prose` is applied to what was not in a box."""
     boxed = [inner for _, inner in boxes(text)]
     marks = [] if truncated else labelled(_readable(text), LABELS)
     if marks and marks[-1].value:
         value = _unfenced(marks[-1].value)
         inner = boxes(value) if "boxed" in value else []
-        return Extracted(value=inner[-1][1] if inner else value)
+        return Extracted(value=inner[-1][1] if inner else prose(value) or value)
     if boxed:
         return Extracted(value=boxed[-1], status="multi_box" if len(set(boxed)) > 1 else "ok")
     if truncated or marks:
         return _nothing(truncated)
     last = _last_line(text)
-    return Extracted(value=last, status="no_label") if last else _nothing(truncated)
+    return Extracted(value=prose(last) or last, status="no_label") if last else _nothing(truncated)
 
 
 def accuracy(found: Extracted, gold: str) -> Score:
@@ -152,7 +154,7 @@ def _stated(text: str, truncated: bool) -> tuple[str, list[str], bool]:
     marks = labelled(_finished(text, truncated), LABELS)
     if marks and marks[-1].value and place < marks[-1].span[0]:
         value = marks[-1].value
-        stated = _unfenced(value) if value.startswith("```") else _first_line(value)
+        stated = _unfenced(value) if value.startswith("```") else spoken(_first_line(value))
         stated = "" if stated.startswith("```") else stated
     return stated, [inner for _, inner in boxed], bool(marks)
 
@@ -160,18 +162,18 @@ def _stated(text: str, truncated: bool) -> tuple[str, list[str], bool]:
 def _labelled(text: str) -> str | None:
     """First line behind the last label; empty where nothing follows it, None without a label."""
     found = labelled(text, LABELS)
-    return _first_line(found[-1].value) if found else None
+    return spoken(_first_line(found[-1].value)) if found else None
 
 
 def _unlabelled(text: str) -> Iterator[tuple[str, bool]]:
     """The last line, which must be an answer as a whole; then what follows the last "the answer
     is" of the text, up to its full stop."""
     if last := _last_line(text):
-        yield last, True
+        yield spoken(last), True
     ends = [said.end() for said in _SAID.finditer(text)]
     if ends:
         rest = text[ends[-1] : ends[-1] + LONGEST].partition("\n")[0]
-        yield _SENTENCE.split(rest.strip(), maxsplit=1)[0], False
+        yield _SENTENCE.split(rest.strip(), maxsplit=1)[0].rstrip("!"), False
 
 
 def _finished(text: str, truncated: bool) -> str:

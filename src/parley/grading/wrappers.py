@@ -17,11 +17,15 @@ _PAIRS = (
 )
 _UNIT = re.compile(r"(?:\\[,;: ])?\s*\\(?:text|mathrm|textrm)\{[^{}0-9]*\}$")
 _DEGREES = re.compile(r"\s*(?:\^\s*(?:\{\s*\\circ\s*\}|\\circ)|°|\\degree)$")
-_GROUPING = r"(?:,|\{,\}|,\\!|\\[,;:! ]|[ \u00a0\u2009\u202f~])"
+_BLANK = r"(?:(?<!\\)\\(?:[,;:! ]|q?quad(?![A-Za-z]))|[ \t\n\u00a0\u2009\u202f~])"
+_MARK = r"(?:\{,\}|,\\!| *(?:(?<!\\)\\[,;:! ]|[\u00a0\u2009\u202f~]) *| )"
+_GROUPS = r"[0-9]{{1,3}}(?P<mark>{mark})[0-9]{{3}}(?:(?P=mark)[0-9]{{3}})*"
 _INTEGER = re.compile(
-    rf"(?P<sign>[-+−]?)\s*(?P<digits>[0-9]{{1,3}}(?P<mark>{_GROUPING})[0-9]{{3}}"
-    rf"(?:(?P=mark)[0-9]{{3}})*|[0-9]+)(?:\.0+)?"
+    rf"(?P<sign>[-+−]?)\s*(?P<digits>{_GROUPS.format(mark=f'(?:,|{_MARK})')}|[0-9]+)(?:\.0+)?"
 )
+_GROUPED = re.compile(rf"(?<![0-9.,]){_GROUPS.format(mark=_MARK)}(?![0-9])")
+_APART = re.compile(rf"[0-9]{_BLANK}+\.?[0-9]")
+_SHORT_FRACTION = re.compile(r"\\[dt]?frac *([0-9]) *([0-9])")
 
 
 def bare(value: str) -> str:
@@ -33,6 +37,22 @@ def bare(value: str) -> str:
             break
         value = inner
     return value
+
+
+def spoken(line: str) -> str:
+    """A line of prose without the exclamation marks that end it. In a box and in TeX they stay:
+    there `!` is a factorial."""
+    end = len(line.rstrip("!*_\"'”’ \t"))
+    return line if line[:end].endswith("\\") else line[:end] + line[end:].replace("!", "")
+
+
+def formula(value: str) -> str | None:
+    """The value as a parser of formulas may read it: thousands that are set apart by TeX or blanks
+    are joined, "1\\,234" is 1234. A comma stays, it may be a list's. None where other digits have
+    only blanks between them: nobody can tell a list from a product or a sum."""
+    text = _SHORT_FRACTION.sub(r"\\frac{\1}{\2}", bare(value))
+    text = _GROUPED.sub(lambda found: re.sub(r"[^0-9]", "", found[0]), text)
+    return None if _APART.search(text) else text
 
 
 def integer(value: str) -> str | None:
@@ -53,7 +73,7 @@ def integer(value: str) -> str | None:
 
 
 def _unwrapped(value: str) -> str:
-    text = value.rstrip(".;!").rstrip() or value
+    text = value.rstrip(".;").rstrip() or value
     opening = _OPENING.match(text)
     if opening and text.endswith("}") and _balanced(inner := text[opening.end() : -1]):
         return inner.strip()
