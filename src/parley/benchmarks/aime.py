@@ -11,7 +11,7 @@ from parley.data.rows import Row, Table, collect, from_file, from_hub, joined
 from parley.data.shapes import identity, words
 from parley.errors import ConfigError, DataError
 from parley.grading.answers import accuracy, boxes, integer_answer
-from parley.grading.wrappers import integer
+from parley.grading.numerals import integer
 from parley.protocols import Dataset
 from parley.templates import template
 from parley.types import Problem, Score

@@ -20,7 +20,8 @@ import importlib.util
 from parley.errors import MissingExtra
 from parley.grading.answers import Extracted, free_answer
 from parley.grading.limited import CallFailed, TimedOut, pool
-from parley.grading.wrappers import bare, formula, spoken
+from parley.grading.numerals import formula
+from parley.grading.wrappers import bare, spoken
 from parley.types import Score
 
 LONGEST = 2_000

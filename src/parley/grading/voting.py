@@ -17,12 +17,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from parley.grading import normalise
-from parley.grading.wrappers import bare, integer
+from parley.grading.numerals import integer
+from parley.grading.wrappers import unled
 from parley.schedule import answered
 from parley.types import Answer, Turn
 
 _SIGNS = re.compile(r"[\d\\^=+*/<>−-]")
-_LEAD = re.compile(r"^(?:(?:the|my|final|correct|best|right) )*answer is\b[:：]?\s*", re.IGNORECASE)
 _LOOSE = re.compile(r"(?<=\W) | (?=\W)")
 _STYLE = re.compile(r"\\(?:text|math)(?:bf|rm|it|sf|tt)?(?![A-Za-z])")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
@@ -37,7 +37,7 @@ def comparable(value: str) -> str | None:
     white space beside its signs: what stands between its digits matters. Words are normalised as
     `parley.grading.normalise` does; those that are articles ("A") count by their letters.
     """
-    text = bare(_LEAD.sub("", bare(value), count=1)) or value
+    text = unled(value) or value
     if (whole := integer(text)) is not None:
         return whole
     text = _STYLE.sub("", text)

@@ -1,11 +1,11 @@
-"""A short stated answer without what is written around it, and the integer it writes."""
+"""A short stated answer without what is written around it."""
 
 from __future__ import annotations
 
 import re
 
 LONGEST = 1_000
-"""Characters past which nothing is an integer or a letter with words around it."""
+"""Characters past which nothing is a number or a letter with words around it."""
 
 _OPENING = re.compile(
     r"(?:\\{1,2}(?:text|textbf|textrm|textit|textsf|mathrm|mathbf|mathit|mathsf|operatorname"
@@ -15,17 +15,9 @@ _PAIRS = (
     *(("**", "**"), ("*", "*"), ("__", "__"), ("_", "_"), ("`", "`"), ("$$", "$$"), ("$", "$")),
     *((r"\(", r"\)"), (r"\[", r"\]"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’")),
 )
-_UNIT = re.compile(r"(?:\\[,;: ])?\s*\\(?:text|mathrm|textrm)\{[^{}0-9]*\}$")
-_DEGREES = re.compile(r"\s*(?:\^\s*(?:\{\s*\\circ\s*\}|\\circ)|°|\\degree)$")
-_BLANK = r"(?:(?<!\\)\\(?:[,;:! ]|q?quad(?![A-Za-z]))|[ \t\n\u00a0\u2009\u202f~])"
-_MARK = r"(?:\{,\}|,\\!| *(?:(?<!\\)\\[,;:! ]|[\u00a0\u2009\u202f~]) *| )"
-_GROUPS = r"[0-9]{{1,3}}(?P<mark>{mark})[0-9]{{3}}(?:(?P=mark)[0-9]{{3}})*"
-_INTEGER = re.compile(
-    rf"(?P<sign>[-+−]?)\s*(?P<digits>{_GROUPS.format(mark=f'(?:,|{_MARK})')}|[0-9]+)(?:\.0+)?"
+_LEAD = re.compile(
+    r"(?:(?:the|my|correct|final|best|right) )*answer(?: is\b\s*[:：]?|\s*[:：])\s*", re.IGNORECASE
 )
-_GROUPED = re.compile(rf"(?<![0-9.,]){_GROUPS.format(mark=_MARK)}(?![0-9])")
-_APART = re.compile(rf"[0-9]{_BLANK}+\.?[0-9]")
-_SHORT_FRACTION = re.compile(r"\\[dt]?frac *([0-9]) *([0-9])")
 
 
 def bare(value: str) -> str:
@@ -46,30 +38,10 @@ def spoken(line: str) -> str:
     return line if line[:end].endswith("\\") else line[:end] + line[end:].replace("!", "")
 
 
-def formula(value: str) -> str | None:
-    """The value as a parser of formulas may read it: thousands that are set apart by TeX or blanks
-    are joined, "1\\,234" is 1234. A comma stays, it may be a list's. None where other digits have
-    only blanks between them: nobody can tell a list from a product or a sum."""
-    text = _SHORT_FRACTION.sub(r"\\frac{\1}{\2}", bare(value))
-    text = _GROUPED.sub(lambda found: re.sub(r"[^0-9]", "", found[0]), text)
-    return None if _APART.search(text) else text
-
-
-def integer(value: str) -> str | None:
-    """The integer that all of `value` writes, in digits without leading zeros; else None.
-
-    "n = 73", "73.", "73.0" and "73^\\circ" are 73. "12,34" and "0,1" are lists. Digits stay a
-    string: nothing is rounded, and a number of any length is compared as it stands.
-    """
-    if len(value) > LONGEST:
-        return None
+def unled(value: str) -> str:
+    """The value without what is around all of it, and without "the answer is" before it."""
     text = bare(value)
-    text = bare(text.rpartition("=")[2]) if text.count("=") == 1 else text
-    match = _INTEGER.fullmatch(bare(_DEGREES.sub("", _UNIT.sub("", text))))
-    if not match:
-        return None
-    digits = re.sub(r"[^0-9]", "", match["digits"]).lstrip("0") or "0"
-    return f"-{digits}" if match["sign"] in ("-", "−") and digits != "0" else digits
+    return bare(_LEAD.sub("", text, count=1)) if _LEAD.match(text) else text
 
 
 def _unwrapped(value: str) -> str:
