@@ -341,6 +341,8 @@ class Score:
     extracted: str | None
     status: str = "ok"
     """"ok", "no_answer", "truncated", or another word of the benchmark's grader."""
+    answer_in_thinking: str | None = None
+    """Where nothing was extracted: the answer that stood in the reasoning alone. Not credited."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
