@@ -94,14 +94,14 @@ class SplitEvidence:
         return seat if self.receiver_evidence == "own" else replace(seat, shares=ALL_SHARES)
 
     def _closed(self, history: tuple[Turn, ...]) -> str | None:
-        if not self.early_exit or len(history) < 2 or history[-1].message is None:
+        message = history[-1].message if self.early_exit and len(history) > 1 else None
+        if message is None or not message.text:
             return None
-        turn, message = history[-1], history[-1].message
-        text = message.text
+        calls, text = history[-1].calls, message.text
         if any(span.source == "reasoning" for span in message.kept):
             # An answer weighed in published reasoning closes nothing, as it would not be graded.
             shown = [span for span in message.kept if span.source == "visible"]
-            text = "".join(turn.calls[s.output].visible[s.start : s.end] for s in shown)
-        if turn.calls[message.kept[-1].output if message.kept else 0].finish == "length":
+            text = "".join(calls[s.output].visible[s.start : s.end] for s in shown)
+        if calls[message.kept[-1].output if message.kept else 0].finish == "length":
             text = text[: text.rfind("\n") + 1]
         return final_answer(text)
