@@ -130,6 +130,14 @@ def free_answer(
     return Extracted(value=prose(last) or last, status="no_label") if last else _nothing(truncated)
 
 
+def stated_words(text: str, *, truncated: bool = False) -> str:
+    """The words in the last box or behind the last label, whichever is later, or what follows "the
+    answer is": what a text names as its answer, of whatever kind. Empty where it names none."""
+    readable = _readable(text)
+    words, _, marked = _stated(readable, truncated)
+    return words or ("" if marked else _said(_finished(readable, truncated)))
+
+
 def accuracy(found: Extracted, gold: str) -> Score:
     """1 where what was extracted is the gold answer, character for character; else 0."""
     right = found.value is not None and found.value == gold
