@@ -15,7 +15,8 @@ Record = Mapping[str, Any]
 
 def disagreement(episode: Record) -> bool | None:
     """Whether two seats name different answers in what each of them wrote last, compared as
-    votes are: an option by its letter. None where fewer than two seats name one, so that there is nothing to compare."""
+    votes are: an option by its letter. None where fewer than two seats name one, so that there is
+    nothing to compare."""
     last = {turn["seat"]: turn["calls"][0] for turn in episode["turns"]}
     named = [call for call in last.values() if any(sign in call["visible"] for sign in NAMED)]
     if len(named) < 2:
