@@ -16,8 +16,8 @@ SOURCE = Path(__file__).resolve().parents[1] / "src"
 ORDER = """
 types errors protocols redaction seeds templates remembering
 parsing.labels parsing.embedded parsing.records parsing
-grading.wrappers grading.options grading.answers grading grading.worker grading.limited
-grading.expressions
+grading.wrappers grading.numerals grading.options grading.answers grading grading.worker
+grading.limited grading.expressions grading.thinking
 prompt publishing ledger.seeking ledger.sizing ledger examples schedule grading.voting
 store.lines store.manifest store.archive store metrics
 data data.shapes data.evidence data.rows data.world data.fiction

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
 from parley.calls import Pool, Run, Spoken, book, speak
 from parley.composing import compose, instruction
 from parley.errors import ContextOverflow, DataError
+from parley.grading.thinking import noted
 from parley.prompt import own_draft, segment
 from parley.protocols import Benchmark
+from parley.schedule import answered
 from parley.types import (
     VERSION,
     Answer,
@@ -44,8 +46,12 @@ async def run_episode(run: Run, problem: Problem, sample: int) -> Episode:
             history = pool.adopt(run.arm.opening(problem, sample))
         while cues := run.arm.topology.next(history):
             history = await play_round(run, pool, problem, sample, history, cues)
+        history, grades = await _read(run.arm.benchmark, problem, history)
         answer = run.arm.topology.decide(history)
-        score = await _graded(run.arm.benchmark, problem, answer)
+        score = grades.get((answer.text, answer.truncated))
+        if score is None:
+            score = await _graded(run.arm.benchmark, problem, answer)
+        score = await _noted(run.arm.benchmark, problem, score, history, answer)
     except RoundFailed as failed:
         history, failure = failed.history, failed.failure
     except Exception as error:  # A topology's or grader's own mistake is a row, too.
@@ -79,14 +85,46 @@ def granted(run: Run, problem: Problem) -> Run:
     return replace(run, arm=replace(run.arm, topology=replace(topology, budget_tokens=tokens)))
 
 
+async def _read(
+    benchmark: Benchmark, problem: Problem, history: tuple[Turn, ...]
+) -> tuple[tuple[Turn, ...], dict[tuple[str, bool], Score]]:
+    """The turns with what the benchmark reads in those that answer, and its grades by text and
+    whether that was cut short: the same text is graded once."""
+    turns, grades = [], {}
+    for turn in history:
+        if turn.answers:
+            said = answered(turn, "")
+            key = (said.text, said.truncated)
+            if key not in grades:
+                grades[key] = await _graded(benchmark, problem, said)
+            turn = replace(turn, extracted=grades[key].extracted)
+        turns.append(turn)
+    return tuple(turns), grades
+
+
+async def _noted(
+    benchmark: Benchmark, problem: Problem, score: Score, history: tuple[Turn, ...], answer: Answer
+) -> Score:
+    """The grade, with what only the reasoning behind the answer states."""
+    said = next((turn.calls[0] for turn in history if turn.index == answer.turn), None)
+    if said is None or not said.reasoning or score.extracted is not None:
+        return score
+    cut = said.truncated_in_thinking
+    return await _in_time(
+        benchmark, lambda: noted(score, benchmark, problem, said.reasoning, truncated=cut)
+    )
+
+
 async def _graded(benchmark: Benchmark, problem: Problem, answer: Answer) -> Score:
+    return await _in_time(
+        benchmark, lambda: benchmark.grade(problem, answer.text, truncated=answer.truncated)
+    )
+
+
+async def _in_time(benchmark: Benchmark, grade: Callable[[], Score]) -> Score:
     """Grading may take its time, so it gets a thread, unless the benchmark says `quick`: what a
     change of threads costs is more than comparing two short texts."""
-    if getattr(benchmark, "quick", False):
-        return benchmark.grade(problem, answer.text, truncated=answer.truncated)
-    return await asyncio.to_thread(
-        benchmark.grade, problem, answer.text, truncated=answer.truncated
-    )
+    return grade() if getattr(benchmark, "quick", False) else await asyncio.to_thread(grade)
 
 
 class RoundFailed(Exception):

@@ -34,6 +34,9 @@ def episode_row(episode: Record, *, metrics: Sequence[str] = ()) -> Row:
     calls = [call for turn in turns for call in turn["calls"]]
     messages = [turn["message"] for turn in turns if turn["message"]]
     score = episode["score"] or {}
+    flags = {flag for call in calls for flag in call["flags"]}
+    if score.get("answer_in_thinking"):
+        flags.add("answer_in_thinking")
     row: Row = {
         "problem": str(episode["problem"]),
         "sample": episode["sample"],
@@ -44,7 +47,7 @@ def episode_row(episode: Record, *, metrics: Sequence[str] = ()) -> Row:
         "overflow": failure.get("error") == "ContextOverflow",
         "truncated": any(call["finish"] == "length" for call in calls),
         "truncated_in_thinking": any(call["truncated_in_thinking"] for call in calls),
-        "flags": " ".join(sorted({flag for call in calls for flag in call["flags"]})) or None,
+        "flags": " ".join(sorted(flags)) or None,
         "seconds": episode["seconds"],
         "rescored": bool(episode.get("rescored")),
         "tokens_granted": episode.get("granted"),

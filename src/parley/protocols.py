@@ -119,7 +119,8 @@ class Topology(Protocol):
         """The next round's cues, spoken concurrently; empty ends the episode."""
 
     def decide(self, history: tuple[Turn, ...]) -> Answer:
-        """The system's answer. `history` has at least one turn."""
+        """The system's answer. `history` has at least one turn; of those that answer, `extracted`
+        is what the benchmark reads in each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

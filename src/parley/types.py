@@ -308,6 +308,8 @@ class Turn:
     message: Message | None = None
     heard: tuple[tuple[int, str | None], ...] = ()
     measures: Mapping[str, float] = field(default_factory=dict)
+    extracted: str | None = None
+    """The answer that the benchmark reads in an answering turn, and so its vote."""
 
     @property
     def visible(self) -> str:
@@ -339,6 +341,8 @@ class Score:
     extracted: str | None
     status: str = "ok"
     """"ok", "no_answer", "truncated", or another word of the benchmark's grader."""
+    answer_in_thinking: str | None = None
+    """Where nothing was extracted: the answer that stood in the reasoning alone. Not credited."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,7 @@ from parley.analysis.page.flows import Flow
 from parley.analysis.rescored import later_scores, regraded, scored_rows
 from parley.analysis.transcript import inert
 from parley.errors import StoreError
-from parley.grading.answers import stated_answer
-from parley.grading.voting import comparable
+from parley.grading.voting import vote
 from parley.metrics import episode_row
 from parley.store.archive import EPISODES, Key, row_key
 from parley.store.lines import Line, read_lines
@@ -178,13 +177,8 @@ def _unreadable(error: StoreError | OSError, strangers: int = 0) -> Digest:
 
 
 def _vote(episode: Mapping[str, Any]) -> str | None:
-    """The episode's vote by the rule of `parley.grading.voting`, in the grader's words where it
-    read one: an option's letter for its text."""
-    answer, score = episode["answer"], episode["score"]
-    if not answer or not score:
-        return None
-    stated = stated_answer(answer["text"], truncated=answer["truncated"])
-    return comparable(score["extracted"] or stated) if stated else None
+    """The episode's vote by the rule of `parley.grading.voting`: what its grade extracted."""
+    return vote(episode["score"]["extracted"]) if episode["score"] else None
 
 
 def _flow(episodes: Iterable[Mapping[str, Any]]) -> Flow:

@@ -185,6 +185,8 @@ def _end(episode: Record, width: int) -> Iterator[RenderableType]:
             f"{name} {'none' if value is None else format(value, '.3f')}"
             for name, value in score["metrics"].items()
         ]
+        if thought := score.get("answer_in_thinking"):
+            numbers.append(f"answer in thinking, not counted: {thought}")
         yield _field("score", " · ".join([*numbers, score["status"]]), width, style="bold")
     said = f"{row['tokens_total']:,} in {row['calls']} calls, {row['seconds']:.1f} s"
     if row["tokens_granted"] is not None:

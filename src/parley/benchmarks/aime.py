@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,12 +12,13 @@ from parley.data.rows import Row, Table, collect, from_file, from_hub, joined
 from parley.data.shapes import identity, words
 from parley.errors import ConfigError, DataError
 from parley.grading.answers import accuracy, boxes, integer_answer
-from parley.grading.wrappers import integer
+from parley.grading.numerals import integer
 from parley.protocols import Dataset
 from parley.templates import template
 from parley.types import Problem, Score
 
 HUBS: Mapping[int, str] = {2024: "HuggingFaceH4/aime_2024", 2025: "yentinglin/aime_2025"}
+_YEAR_IN_ID = re.compile(r"(?<![0-9])[0-9]{4}(?=-I)")
 SHAPES = (
     "problem (or question, Problem) and answer (or Answer, or a solution that is one \\boxed{}); "
     "id or ID where there is one"
@@ -122,8 +124,15 @@ def _gold(data: Mapping[str, object]) -> tuple[str, tuple[str, ...]]:
 
 
 def _check_year(data: Mapping[str, object], ident: str, year: int) -> None:
-    """Rows name their year in a column, or in an id such as 2024-II-4; some in neither."""
+    """Rows name their year in a column, as a number or its digits, or in an id such as 2024-II-4;
+    some in neither. A table with gaps makes its whole numbers 2024.0, and a gap NaN."""
     given = data.get("year")
-    named = str(given) if given is not None else ident[:4] if "-I" in ident else ""
-    if named.isdigit() and int(named) != year:
+    if given is None or given == "" or given != given:
+        found = _YEAR_IN_ID.search(ident)
+        named = found[0] if found else str(year)
+    else:
+        named = str(given).strip().removesuffix(".0")
+    if isinstance(given, bool) or not (named.isascii() and named.isdigit()):
+        raise ValueError(f"'year' is {str(given)[:60]!r}, not a year")
+    if int(named) != year:
         raise ValueError(f"the row is of the year {named}, but benchmark.year={year}")

@@ -12,7 +12,7 @@ from parley.data.rows import Row, Table, collect, from_file, from_hub
 from parley.data.shapes import identity, words
 from parley.errors import DataError
 from parley.grading.answers import accuracy, letter_answer
-from parley.grading.options import letters
+from parley.grading.options import check_distinct, letters
 from parley.protocols import Dataset
 from parley.seeds import derive
 from parley.templates import template
@@ -93,8 +93,7 @@ def _of_columns(data: Mapping[str, object], seed: int) -> Problem:
     question = given.strip()
     listed = [words(data, name) for name in OPTIONS]
     options = [option.strip() for option in listed]
-    if len(set(options)) < len(options):
-        raise ValueError("two of the options are the same")
+    check_distinct(options)
     order = list(range(len(options)))
     Random(derive("options", seed, question)).shuffle(order)
     kind = data.get("High-level domain")

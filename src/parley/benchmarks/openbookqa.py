@@ -10,7 +10,7 @@ from parley.data.rows import Row, collect, from_file, from_hub
 from parley.data.shapes import identity, words
 from parley.errors import DataError
 from parley.grading.answers import accuracy, letter_answer
-from parley.grading.options import letters
+from parley.grading.options import check_distinct, letters
 from parley.protocols import Dataset
 from parley.templates import template
 from parley.types import Problem, Score
@@ -86,6 +86,5 @@ def _choices(data: Mapping[str, object]) -> tuple[tuple[str, ...], list[str]]:
     options = tuple(text.strip() for text in texts)
     if not all(options):
         raise ValueError("an option is empty")
-    if len(set(options)) < len(options):
-        raise ValueError("two of the options are the same")
+    check_distinct(options)
     return options, [label.strip() for label in labels]

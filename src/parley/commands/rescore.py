@@ -15,6 +15,7 @@ import yaml
 from parley.analysis.rescored import SCORES
 from parley.building import build_benchmark
 from parley.errors import StoreError
+from parley.grading.thinking import noted
 from parley.protocols import Benchmark
 from parley.store import find_arms, latest_rows, write_atomic
 from parley.types import Problem
@@ -78,4 +79,10 @@ def grade(row: Mapping[str, Any], benchmark: Benchmark) -> Any:
         kind=row["kind"],
         options=tuple(row.get("options", ())),
     )
-    return benchmark.grade(problem, row["answer"]["text"], truncated=row["answer"]["truncated"])
+    answer = row["answer"]
+    score = benchmark.grade(problem, answer["text"], truncated=answer["truncated"])
+    for turn in row["turns"]:
+        if turn["index"] == answer["turn"]:
+            said, cut = turn["calls"][0]["reasoning"], turn["calls"][0]["truncated_in_thinking"]
+            return noted(score, benchmark, problem, said, truncated=cut)
+    return score

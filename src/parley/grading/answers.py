@@ -1,8 +1,10 @@
 """The answer in the visible text of an answering turn: an integer, the letter of an option, or
 free text. Pure and total; linear in the length of the text.
 
-Only what is stated as the answer is read: a box, a line behind an "Answer:" label, a sentence
-"the answer is ...", or a last line that is nothing else. Never the first capital or the last
+Only what is stated as the answer is read: a box, a line behind an "Answer:" label that begins a
+line or a sentence, a sentence "the answer is ...", or a last line that is nothing else. Of boxes
+and labels the latest counts. An exclamation mark that ends a line of prose is punctuation; in a box
+and in TeX it is a factorial. Never the first capital or the last
 number that stands somewhere. Where the output was cut short, its unfinished last line is not read.
 
 | status | meaning |
@@ -19,11 +21,12 @@ number that stands somewhere. Where the output was cut short, its unfinished las
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from parley.grading.options import named_option
-from parley.grading.wrappers import bare, integer
+from parley.grading.numerals import integer, stated_integer
+from parley.grading.options import Named, named_option
+from parley.grading.wrappers import spoken
 from parley.parsing.labels import labelled
 from parley.types import Score
 
@@ -37,7 +40,10 @@ _BOX = re.compile(r"\\{1,2}(?P<box>[bf]box|boxed)\s*\{|\\[\\{}]|[{}]")
 _OPENING = re.compile(r"\\(?:[bf]box|boxed)")
 _SAID = re.compile(r"\b(?:answer|option|choice) (?:is|was|would be|should be|must be)\b:?", re.I)
 _SENTENCE = re.compile(r"(?<=[.!?]) ")
-_ALONE = re.compile(r"[(\[]?[A-Za-z][)\].]?")
+_INLINE = re.compile(
+    r"(?<=[.!?]) (?=[*_]{0,3}(?:the )?(?:(?:final|correct) )?answer ?[*_]{0,3}[:：])", re.IGNORECASE
+)
+_DISPLAY = re.compile(r"\A(?:\$\$|\\\[)\s*\n\s*")
 _BLANKS = re.compile(r"[ \t\r\f\v]{2,}")
 
 
@@ -50,30 +56,18 @@ class Extracted:
 
 
 def integer_answer(text: str, *, truncated: bool = False) -> Extracted:
-    """The integer in the last box that is balanced and not blank; without one, behind the last
-    label, in the last sentence that says it, or alone in the last line.
+    """The integer stated last, in a box that is balanced and not blank or behind a label; without
+    one, alone in the last line, or in the last sentence that says it.
 
     The value is written in digits without leading zeros. Commas, spaces and their TeX forms are
     read as grouping only between groups of three digits; any other list is not an integer.
     """
-    boxed = [inner for _, inner in boxes(text)]
-    if boxed:
-        values = [integer(inner) for inner in boxed[-COMPARED:]]
-        if values[-1] is None:
-            return Extracted(value=None, status="not_integer")
-        several = any(value != values[-1] for value in values)
-        return Extracted(value=values[-1], status="multi_box" if several else "ok")
-    shown = _finished(_readable(text), truncated)
-    label = _labelled(shown)
-    if label is not None:
-        value = integer(label)
-        if value is None and label:
-            return Extracted(value=None, status="not_integer")
-        return Extracted(value=value) if value is not None else _nothing(truncated)
-    for words, _ in _unlabelled(shown):
-        if (value := integer(words)) is not None:
-            return Extracted(value=value, status="no_label")
-    return _nothing(truncated)
+
+    def named(words: str, whole: bool) -> Named:
+        value = integer(words) if whole else stated_integer(words)
+        return value, "not_integer" if value is None else "ok"
+
+    return _answer(text, truncated, named)
 
 
 def letter_answer(text: str, options: Sequence[str], *, truncated: bool = False) -> Extracted:
@@ -82,58 +76,66 @@ def letter_answer(text: str, options: Sequence[str], *, truncated: bool = False)
 
     Words instead of a letter count where exactly one option is named, the longest that fits.
     """
-    shown = _finished(_readable(text), truncated)
-    stated, boxed, marked = _stated(_readable(text), truncated)
+
+    def named(words: str, whole: bool) -> Named:
+        return named_option(words, options, whole=whole)
+
+    return _answer(text, truncated, named)
+
+
+def _answer(text: str, truncated: bool, named: Callable[[str, bool], Named]) -> Extracted:
+    """What `named` makes of the words that are stated, or of the whole of a last line.
+
+    Where it can make nothing of them, it is asked for what follows "the answer is" in them: "A and
+    B are wrong, so the answer is C".
+    """
+    readable = _readable(text)
+    stated, boxed, marked = _stated(readable, truncated)
+    if not stated and marked:
+        return _nothing(truncated)
     if stated:
-        value, status = named_option(stated, options)
-        others = {named_option(inner, options)[0] for inner in boxed[-COMPARED:]}
+        value, status = named(stated, False)
+        if value is None and (said := _said(stated)):
+            value, status = max(named(said, False), (value, status), key=lambda one: bool(one[0]))
+        others = {named(inner, False)[0] for inner in boxed[-COMPARED:]}
         several = status == "ok" and bool(others - {value, None})
         return Extracted(value=value, status="multi_box" if several else status)
-    if marked:
-        return _nothing(truncated)
-    for words, whole in _unlabelled(shown):
-        value, status = named_option(words, options, whole=whole)
-        if value or status == "ambiguous":
+    found = _nothing(truncated)
+    for words, whole in _unlabelled(_finished(readable, truncated)):
+        value, status = named(words, whole)
+        if value:
             return Extracted(value=value, status="no_label" if status == "ok" else status)
-    return _nothing(truncated)
+        if status == "ambiguous":
+            found = Extracted(value=None, status=status)
+    return found
 
 
-def free_answer(text: str, *, truncated: bool = False) -> Extracted:
+def free_answer(
+    text: str, *, truncated: bool = False, prose: Callable[[str], str] = str
+) -> Extracted:
     """All that stands behind the last label, without a code fence or a box around it; else the
     last box; else the last line. An output that was cut short has no free answer unless it is
-    boxed: nobody can tell what was still to come."""
+    boxed: nobody can tell what was still to come. `prose` is applied to what was not in a box."""
     boxed = [inner for _, inner in boxes(text)]
     marks = [] if truncated else labelled(_readable(text), LABELS)
     if marks and marks[-1].value:
         value = _unfenced(marks[-1].value)
         inner = boxes(value) if "boxed" in value else []
-        return Extracted(value=inner[-1][1] if inner else value)
+        return Extracted(value=inner[-1][1] if inner else prose(value) or value)
     if boxed:
         return Extracted(value=boxed[-1], status="multi_box" if len(set(boxed)) > 1 else "ok")
     if truncated or marks:
         return _nothing(truncated)
     last = _last_line(text)
-    return Extracted(value=last, status="no_label") if last else _nothing(truncated)
+    return Extracted(value=prose(last) or last, status="no_label") if last else _nothing(truncated)
 
 
-def stated_answer(text: str, *, truncated: bool = False) -> str | None:
-    """What a text states as its answer where nobody can say of which kind it is: how votes are
-    read, by the rules above.
-
-    An integer where `integer_answer` finds one. Else the words in the last box or behind the last
-    label, whichever is later; without either, what follows "the answer is", or a last line that is
-    a single letter. None where nothing is stated.
-    """
-    whole = integer_answer(text, truncated=truncated)
-    if whole.value is not None:
-        return whole.value
-    words, _, marked = _stated(_readable(text), truncated)
-    if words or marked:
-        return words or None
-    for said, alone in _unlabelled(_finished(_readable(text), truncated)):
-        if said and (not alone or _ALONE.fullmatch(bare(said))):
-            return said
-    return None
+def stated_words(text: str, *, truncated: bool = False) -> str:
+    """The words in the last box or behind the last label, whichever is later, or what follows "the
+    answer is": what a text names as its answer, of whatever kind. Empty where it names none."""
+    readable = _readable(text)
+    words, _, marked = _stated(readable, truncated)
+    return words or ("" if marked else _said(_finished(readable, truncated)))
 
 
 def accuracy(found: Extracted, gold: str) -> Score:
@@ -173,26 +175,25 @@ def _stated(text: str, truncated: bool) -> tuple[str, list[str], bool]:
     marks = labelled(_finished(text, truncated), LABELS)
     if marks and marks[-1].value and place < marks[-1].span[0]:
         value = marks[-1].value
-        stated = _unfenced(value) if value.startswith("```") else _first_line(value)
+        stated = _unfenced(value) if value.startswith("```") else spoken(_first_line(value))
         stated = "" if stated.startswith("```") else stated
     return stated, [inner for _, inner in boxed], bool(marks)
-
-
-def _labelled(text: str) -> str | None:
-    """First line behind the last label; empty where nothing follows it, None without a label."""
-    found = labelled(text, LABELS)
-    return _first_line(found[-1].value) if found else None
 
 
 def _unlabelled(text: str) -> Iterator[tuple[str, bool]]:
     """The last line, which must be an answer as a whole; then what follows the last "the answer
     is" of the text, up to its full stop."""
     if last := _last_line(text):
-        yield last, True
+        yield spoken(last), True
+    if said := _said(text):
+        yield said, False
+
+
+def _said(text: str) -> str:
+    """What follows the last "the answer is" of the text, up to its full stop."""
     ends = [said.end() for said in _SAID.finditer(text)]
-    if ends:
-        rest = text[ends[-1] : ends[-1] + LONGEST].partition("\n")[0]
-        yield _SENTENCE.split(rest.strip(), maxsplit=1)[0], False
+    rest = text[ends[-1] : ends[-1] + LONGEST].partition("\n")[0] if ends else ""
+    return _SENTENCE.split(rest.strip(), maxsplit=1)[0].rstrip("!")
 
 
 def _finished(text: str, truncated: bool) -> str:
@@ -203,11 +204,17 @@ def _finished(text: str, truncated: bool) -> str:
 
 
 def _readable(text: str) -> str:
-    return _BLANKS.sub(" ", text)
+    """The text with blanks counted once, and a label that begins a sentence on a line of its own,
+    unless the line is quoted."""
+    lines = _BLANKS.sub(" ", text).split("\n")
+    return "\n".join(
+        line if line.lstrip().startswith(">") else _INLINE.sub("\n", line) for line in lines
+    )
 
 
 def _first_line(value: str) -> str:
-    return value.partition("\n")[0].strip()[:LONGEST]
+    """The first line, within a displayed formula the first of that."""
+    return _DISPLAY.sub("", value, count=1).partition("\n")[0].strip()[:LONGEST]
 
 
 def _last_line(text: str) -> str:

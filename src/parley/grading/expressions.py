@@ -1,4 +1,4 @@
-"""Mathematical expressions graded by math-verify (the extra `math`), with a time limit that holds.
+r"""Mathematical expressions graded by math-verify (the extra `math`), with a time limit that holds.
 
 | status | meaning |
 |---|---|
@@ -8,7 +8,9 @@
 | timeout | the comparison took too long, and was ended |
 | grader_error | math-verify failed on it |
 
-All but the first row score 0. A grade can be made again by `parley rescore`.
+All but the first row score 0. `!` is a factorial, except at the end of a line of prose. Thousands
+may be set apart as in "1\\,234"; other digits with only blanks between them are `unparsed`, unless
+they are the gold answer as it stands. A grade can be made again by `parley rescore`.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ import importlib.util
 from parley.errors import MissingExtra
 from parley.grading.answers import Extracted, free_answer
 from parley.grading.limited import CallFailed, TimedOut, pool
-from parley.grading.wrappers import bare
+from parley.grading.numerals import formula
+from parley.grading.wrappers import bare, spoken
 from parley.types import Score
 
 LONGEST = 2_000
@@ -38,7 +41,7 @@ def grade_expression(
 ) -> Score:
     """Reads the answer in the visible text and compares it with the gold expression. Blocks for
     `limit_s` at most, once a worker is up; never raises on a text."""
-    found = free_answer(text, truncated=truncated)
+    found = free_answer(text, truncated=truncated, prose=spoken)
     if found.value is None:
         return Score(metrics={"accuracy": 0.0}, extracted=None, status=found.status)
     right, status = compare(gold, found, limit_s=limit_s)
@@ -51,9 +54,12 @@ def compare(gold: str, found: Extracted, *, limit_s: float = LIMIT_S) -> tuple[b
     said = found.value or ""
     if len(said) > LONGEST:
         return False, "too_long"
-    arguments = {"gold": bare(gold), "said": bare(said)}
+    right, given = formula(gold), formula(said)
+    if right is None or given is None:
+        same = bare(gold).split() == bare(said).split()
+        return same, found.status if same else "unparsed"
     try:
-        equal = pool("math_verify").call("equal", limit_s=limit_s, **arguments)
+        equal = pool("math_verify").call("equal", limit_s=limit_s, gold=right, said=given)
     except TimedOut:
         return False, "timeout"
     except CallFailed:

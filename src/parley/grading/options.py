@@ -32,6 +32,17 @@ def letters(count: int) -> str:
     return "".join(chr(ord("A") + place) for place in range(count))
 
 
+def check_distinct(options: Sequence[str]) -> None:
+    """Raises ValueError where two options have the same words as answers are compared: white space,
+    dollar signs and what is around all of it do not count, case does."""
+    first: dict[str, int] = {}
+    for place, option in enumerate(options):
+        other = first.setdefault(_plain(option), place)
+        if other != place:
+            both = f"{options[other][:60]!r} and {option[:60]!r}"
+            raise ValueError(f"two of the options are the same: {both}")
+
+
 def named_option(value: str, options: Sequence[str], *, whole: bool = False) -> Named:
     """The option that `value` states. `whole`: nothing says that it is an answer, so it must be a
     letter, an option's words, or both and nothing else.

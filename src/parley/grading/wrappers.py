@@ -1,11 +1,11 @@
-"""A short stated answer without what is written around it, and the integer it writes."""
+"""A short stated answer without what is written around it."""
 
 from __future__ import annotations
 
 import re
 
 LONGEST = 1_000
-"""Characters past which nothing is an integer or a letter with words around it."""
+"""Characters past which nothing is a number or a letter with words around it."""
 
 _OPENING = re.compile(
     r"(?:\\{1,2}(?:text|textbf|textrm|textit|textsf|mathrm|mathbf|mathit|mathsf|operatorname"
@@ -15,12 +15,8 @@ _PAIRS = (
     *(("**", "**"), ("*", "*"), ("__", "__"), ("_", "_"), ("`", "`"), ("$$", "$$"), ("$", "$")),
     *((r"\(", r"\)"), (r"\[", r"\]"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’")),
 )
-_UNIT = re.compile(r"(?:\\[,;: ])?\s*\\(?:text|mathrm|textrm)\{[^{}0-9]*\}$")
-_DEGREES = re.compile(r"\s*(?:\^\s*(?:\{\s*\\circ\s*\}|\\circ)|°|\\degree)$")
-_GROUPING = r"(?:,|\{,\}|,\\!|\\[,;:! ]|[ \u00a0\u2009\u202f~])"
-_INTEGER = re.compile(
-    rf"(?P<sign>[-+−]?)\s*(?P<digits>[0-9]{{1,3}}(?P<mark>{_GROUPING})[0-9]{{3}}"
-    rf"(?:(?P=mark)[0-9]{{3}})*|[0-9]+)(?:\.0+)?"
+_LEAD = re.compile(
+    r"(?:(?:the|my|correct|final|best|right) )*answer(?: is\b\s*[:：]?|\s*[:：])\s*", re.IGNORECASE
 )
 
 
@@ -35,25 +31,21 @@ def bare(value: str) -> str:
     return value
 
 
-def integer(value: str) -> str | None:
-    """The integer that all of `value` writes, in digits without leading zeros; else None.
+def spoken(line: str) -> str:
+    """A line of prose without the exclamation marks that end it. In a box and in TeX they stay:
+    there `!` is a factorial."""
+    end = len(line.rstrip("!*_\"'”’ \t"))
+    return line if line[:end].endswith("\\") else line[:end] + line[end:].replace("!", "")
 
-    "n = 73", "73.", "73.0" and "73^\\circ" are 73. "12,34" and "0,1" are lists. Digits stay a
-    string: nothing is rounded, and a number of any length is compared as it stands.
-    """
-    if len(value) > LONGEST:
-        return None
+
+def unled(value: str) -> str:
+    """The value without what is around all of it, and without "the answer is" before it."""
     text = bare(value)
-    text = bare(text.rpartition("=")[2]) if text.count("=") == 1 else text
-    match = _INTEGER.fullmatch(bare(_DEGREES.sub("", _UNIT.sub("", text))))
-    if not match:
-        return None
-    digits = re.sub(r"[^0-9]", "", match["digits"]).lstrip("0") or "0"
-    return f"-{digits}" if match["sign"] in ("-", "−") and digits != "0" else digits
+    return bare(_LEAD.sub("", text, count=1)) if _LEAD.match(text) else text
 
 
 def _unwrapped(value: str) -> str:
-    text = value.rstrip(".;!").rstrip() or value
+    text = value.rstrip(".;").rstrip() or value
     opening = _OPENING.match(text)
     if opening and text.endswith("}") and _balanced(inner := text[opening.end() : -1]):
         return inner.strip()

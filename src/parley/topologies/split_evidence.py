@@ -35,7 +35,8 @@ class SplitEvidence:
     Exit rule, with `early_exit`: from the second turn on, a published message with a line that
     starts with "Answer:" ends the exchange, and that line is the answer. The rule reads messages,
     never raw output, so a strategy that lets no such line through plays all turns. A line in
-    reasoning that was published does not count.
+    reasoning that was published does not count, nor does the last line of an output that was cut
+    short: "Answer: 70" may have been going to be "Answer: 70 + 5 = 75".
     """
 
     turns: int = 4
@@ -93,11 +94,14 @@ class SplitEvidence:
         return seat if self.receiver_evidence == "own" else replace(seat, shares=ALL_SHARES)
 
     def _closed(self, history: tuple[Turn, ...]) -> str | None:
-        if not self.early_exit or len(history) < 2 or history[-1].message is None:
+        message = history[-1].message if self.early_exit and len(history) > 1 else None
+        if message is None or not message.text:
             return None
-        message = history[-1].message
+        calls, text = history[-1].calls, message.text
         if any(span.source == "reasoning" for span in message.kept):
             # An answer weighed in published reasoning closes nothing, as it would not be graded.
             shown = [span for span in message.kept if span.source == "visible"]
-            return final_answer("".join(history[-1].visible[s.start : s.end] for s in shown))
-        return final_answer(message.text)
+            text = "".join(calls[s.output].visible[s.start : s.end] for s in shown)
+        if calls[message.kept[-1].output if message.kept else 0].finish == "length":
+            text = text[: text.rfind("\n") + 1]
+        return final_answer(text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from parley.analysis.agreement import disagreement
@@ -23,11 +25,22 @@ def _said(*texts: str, finish: str = "stop") -> bool | None:
         (("Answer: Southmill", "Answer: Northmill", "Answer: Northmill"), False),
         (("The mill is here.", "Answer: Northmill"), None),
         (("Northmill", "Southmill"), None),
+        (("The answer is 7.", "Answer: 7"), False),
         ((), None),
     ],
 )
 def test_last_answers_by_seat(texts: tuple[str, ...], expected: bool | None) -> None:
     assert _said(*texts) is expected
+
+
+def test_an_option_is_the_same_by_letter_and_by_words() -> None:
+    def said(*texts: str) -> bool | None:
+        turns = tuple(turn(i, call(visible=text)) for i, text in enumerate(texts))
+        return disagreement(line(replace(episode(turns=turns), options=("iron", "gold"))))
+
+    assert said("Answer: (B) gold", "Answer: gold") is False
+    assert said("Answer: (B) gold", "The answer is A.") is True
+    assert said("Answer: B", "Answer: A or B") is None
 
 
 def test_an_unfinished_line_is_no_answer() -> None:

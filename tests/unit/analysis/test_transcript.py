@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from parley.analysis.transcript import inert, render
-from parley.types import Answer, Call, Episode, Message, Span
+from parley.types import Answer, Call, Episode, Message, Score, Span
 from records import call, episode, failed, line, turn
 
 THOUGHT = "\n".join(f"thought number {index}" for index in range(20))
@@ -53,6 +53,11 @@ def test_options_are_shown_with_their_letters() -> None:
     options = text[text.index("options:") : text.index("gold:")]
     assert re.sub(r"\s+", " ", options).strip() == "options: A. gills B. [b]lungs[/b]"
     assert " ·  · " not in text
+
+
+def test_an_answer_in_thinking_is_shown_as_not_counted() -> None:
+    score = Score(metrics={"em": 0.0}, extracted=None, status="truncated", answer_in_thinking="81")
+    assert "not counted: 81 · truncated" in _rendered(replace(episode(), score=score))
 
 
 def test_tokens_of_a_turn_are_given_by_part() -> None:

@@ -100,6 +100,15 @@ def test_a_boxed_solution_stands_in_for_the_answer(tmp_path: Path) -> None:
         ({"answer": 7}, "'problem' is missing"),
         ({"problem": "?", "answer": 7, "year": "2025"}, "of the year 2025"),
         ({"problem": "?", "answer": 7, "id": "2025-II-4"}, "of the year 2025"),
+        ({"problem": "?", "answer": 7, "id": "AIME-2025-II-4"}, "of the year 2025"),
+        ({"problem": "?", "answer": 7, "year": 2025.0}, "of the year 2025"),
+        ({"problem": "?", "answer": 7, "year": "2025.0"}, "of the year 2025"),
+        ({"problem": "?", "answer": 7, "year": [2025]}, "not a year"),
+        ({"problem": "?", "answer": 7, "year": {"of": 2024}}, "not a year"),
+        ({"problem": "?", "answer": 7, "year": 2024.5}, "not a year"),
+        ({"problem": "?", "answer": 7, "year": "last"}, "not a year"),
+        ({"problem": "?", "answer": 7, "year": True}, "not a year"),
+        ({"problem": "?", "answer": 7, "year": -2024}, "not a year"),
     ],
 )
 def test_a_bad_row_is_named_by_file_and_line(
@@ -107,6 +116,11 @@ def test_a_bad_row_is_named_by_file_and_line(
 ) -> None:
     with pytest.raises(DataError, match=rf"rows\.jsonl, line 1: .*{said}"):
         Aime(path=saved(tmp_path, row)).load()
+
+
+@pytest.mark.parametrize("year", [2024, "2024", 2024.0, "2024.0", " 2024", "", None])
+def test_a_year_may_be_written_in_any_usual_way(tmp_path: Path, year: object) -> None:
+    assert one(tmp_path, id="2024-I-1", problem="?", answer=7, year=year).answers == ("7",)
 
 
 def test_an_unknown_year_is_refused() -> None:

@@ -104,6 +104,14 @@ def test_a_question_that_carries_its_options_keeps_their_order(tmp_path: Path) -
             row(changes={"Incorrect Answer 1": "metal 0\nof row 0"}),
             "two of the options are the same",
         ),
+        (
+            row(changes={"Incorrect Answer 1": "a  b", "Incorrect Answer 2": "a b"}),
+            ".*'a  b' and 'a b'",
+        ),
+        (
+            row(changes={"Incorrect Answer 1": "$x$", "Incorrect Answer 2": "x"}),
+            "two of the options",
+        ),
         (row(changes={"Question": "  "}), "'Question' is empty"),
         ({"question": "Which?", "answer": "E"}, "'answer' is 'E', not a letter from A to D"),
         ({"question": "Which?", "answer": ""}, "'answer' is empty"),

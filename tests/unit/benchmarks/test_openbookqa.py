@@ -74,6 +74,11 @@ def test_the_gold_is_found_by_the_place_of_its_label(tmp_path: Path) -> None:
         (row(choices={"text": ["a", 1], "label": ["A", "B"]}), "does not hold 2 to 26"),
         (row(choices={"text": ["a", " "], "label": ["A", "C"]}), "an option is empty"),
         (row(choices={"text": ["a", "a "], "label": ["A", "C"]}), "options are the same"),
+        (row(choices={"text": ["a b", "a  b"], "label": ["A", "C"]}), "options are the same"),
+        (
+            row(choices={"text": ["ash", "Ash", "ash."], "label": ["A", "B", "C"]}),
+            "'ash' and 'ash.'",
+        ),
         (row(id=None), "'id' .* is missing"),
     ],
 )

@@ -26,10 +26,29 @@ async def test_a16_gold_first_and_from_a_worker_thread() -> None:
         ("\\frac{1}{2}", "Answer: 0.5", 1),
         ("$x^2+2x+1$", "\\boxed{(x+1)^2}", 1),
         ("\\sqrt{2}", "so \\boxed{1.5}", 0),
+        ("6", "\\boxed{3!}", 1),
+        ("3", "\\boxed{3!}", 0),
+        ("6", "Answer: $3!$", 1),
+        ("33", "Answer: 33!", 1),
+        ("x^2", "Answer: $x^2$!", 1),
+        ("\\frac{1}{2}", "\\boxed{\\frac 1 2}", 1),
+        ("1234567.5", "\\boxed{1\\,234\\,567.5}", 1),
+        ("46", "12 34", 0),
+        ("6", "Answer: 1 2 3", 0),
+        ("1 2 3", "Answer: 1  2 3", 1),
+        ("(1234,5)", "\\boxed{(1\\;234, 5)}", 1),
     ],
 )
 def test_equal_expressions(gold: str, text: str, right: int) -> None:
     assert grade_expression(gold, text).metrics == {"accuracy": right}
+
+
+@pytest.mark.parametrize("text", ["Answer: 1 234", "Answer: 1~234"])
+def test_a04_thousands_set_apart_are_never_a_sum(text: str) -> None:
+    boxed = case("A04")["input"]["outputs"][:4]
+    for one in (*boxed, text):
+        scores = [grade_expression(str(gold), one) for gold in case("A04")["input"]["golds"]]
+        assert [score.metrics["accuracy"] for score in scores] == [1, 0], one
 
 
 @pytest.mark.slow
@@ -56,6 +75,7 @@ async def test_the_event_loop_goes_on_while_an_expression_is_stuck() -> None:
 
 def test_what_cannot_be_read_is_wrong_and_says_why() -> None:
     assert grade_expression("7", "no idea\nAnswer:").status == "no_answer"
+    assert grade_expression("46", "\\boxed{12 34}").status == "unparsed"
     assert grade_expression("7", "Answer: 7", truncated=True).status == "truncated"
     assert grade_expression("7", f"\\boxed{{{'1+' * LONGEST}1}}").status == "too_long"
     assert grade_expression("7", "Answer: " + "x" * 10_000_000).status == "too_long"

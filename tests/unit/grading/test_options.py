@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parley.grading.options import letters, named_option
+from parley.grading.options import check_distinct, letters, named_option
 
 OPTIONS = ("iron", "iron ore", "gold", "none of these")
 
@@ -56,3 +56,17 @@ def test_it_is_total(text: str, options: list[str], whole: bool) -> None:
     named, status = named_option(text, options, whole=whole)
     assert (named is None) == (status in ("ambiguous", "not_an_option"))
     assert named is None or named in letters(len(options))
+
+
+WORDS = st.text(alphabet="aAb $.*{}!", max_size=6)
+
+
+@given(st.lists(WORDS, min_size=2, max_size=4))
+def test_options_that_pass_as_distinct_are_told_apart_by_their_words(options: list[str]) -> None:
+    try:
+        check_distinct(options)
+    except ValueError:
+        return
+    for letter, option in zip(letters(len(options)), options, strict=True):
+        named, status = named_option(option, options)
+        assert status != "option_text" or named == letter

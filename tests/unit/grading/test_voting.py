@@ -6,84 +6,79 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core_cases import arm, play
-from parley.grading.answers import integer_answer, letter_answer, stated_answer
-from parley.grading.voting import comparable, votes_of
+from core_cases import Tiny, arm, play, problem
+from parley.benchmarks.aime import Aime
+from parley.benchmarks.gpqa import GpqaDiamond
+from parley.benchmarks.hotpotqa import HotpotQA
+from parley.benchmarks.openbookqa import OpenBookQA
+from parley.grading.voting import comparable, vote
+from parley.protocols import Benchmark, Topology
 from parley.strategies.full import Full
 from parley.topologies.debate import Debate
 from parley.topologies.self_consistency import SelfConsistency
-from shared_data import case
+from parley.types import Problem
 
-AS_GRADED = (
-    r"so \boxed{12} or \boxed{ 42 }.",
-    r"\boxed{042}",
-    r"\boxed{\text{42}}",
-    r"\boxed{1{,}234}",
-    r"$$\boxed{\mathbf{336^\circ}}$$",
-    "The answer is 42.",
-    "We add.\n\n**42**",
-    "Answer: 7\nso \\boxed{42}",
-    "\\boxed{42}\nAnswer: 7",
-    "Correct answer: 42",
-    r"nested \boxed{\text{a {b {c}}} 4}",
-    "There are 12 of 73 things",
-    r"\boxed{}",
-    "",
-)
+OPTIONS = ("iron", "iron ore", "gold", "none of these")
 LETTERS = (
-    *("Answer: **C**", "Answer: $C$", "Answer: (C)", "**C**", "C.", "(c)", r"\boxed{\text{C}}"),
     *(
-        r"\boxed{ \text{ C } }",
-        r"Answer: so \boxed{C} it is",
-        r"\boxed{B}, no: \boxed{\mathrm{C}.}",
+        "Answer: **C**",
+        "Answer: $C$",
+        "(C) gold",
+        "C. gold",
+        "Option C",
+        "gold",
+        "Long.\n\nC: gold",
     ),
-    *("Answer: B\nso \\boxed{C}", "\\boxed{B}\nAnswer: C", "The correct option is (C)."),
-    *("Answer: C\nBecause it shines", "Answer:\n```\nC\n```", "It is hard to say.", "Answer:"),
+    *("The correct option is (C).", "\\boxed{\\text{C}}", "\\boxed{B}\nAnswer: C", "Answer: gold"),
+    *("Answer: A", "Answer: iron ore", "D.", "\\boxed{B}", "Answer: B or C", "It is hard to say."),
+    *("iron or gold", "Answer:", "C. elegans is a worm", ""),
 )
-
-
-def vote(text: str, *, truncated: bool = False) -> str | None:
-    stated = stated_answer(text, truncated=truncated)
-    return None if stated is None else comparable(stated)
-
-
-@pytest.mark.parametrize("truncated", [False, True])
-@pytest.mark.parametrize("text", AS_GRADED)
-def test_an_integer_is_voted_for_as_it_is_graded(text: str, truncated: bool) -> None:
-    graded = integer_answer(text, truncated=truncated)
-    if graded.value is not None or graded.status != "not_integer":
-        assert vote(text, truncated=truncated) == graded.value
-
-
-@pytest.mark.parametrize("truncated", [False, True])
-@pytest.mark.parametrize("text", LETTERS)
-def test_a_letter_is_voted_for_as_it_is_graded(text: str, truncated: bool) -> None:
-    graded = letter_answer(text, ("iron", "ore", "gold", "none"), truncated=truncated).value
-    assert vote(text, truncated=truncated) == (graded and graded.lower())
-
-
-def test_a09_every_wrapper_is_the_same_vote() -> None:
-    texts = [stated_answer(text) for text in case("A09")["input"]]
-    assert votes_of([*texts, "C"]) == ["c"] * 11
+INTEGERS = (
+    *(
+        "so \\boxed{12} or \\boxed{ 42 }.",
+        "\\boxed{042}",
+        "Answer: 42.",
+        "**42**",
+        "Answer: 12, 42",
+    ),
+    *("The answer is 42.", "\\boxed{1{,}234}", "There are 12 of 73 things", "\\boxed{}", ""),
+)
+LINES = (
+    *(
+        "Answer: The Maple Ridge.",
+        "Long.\n\nmaple ridge",
+        "Maple Ridge",
+        "**Final answer:** Oak Falls",
+    ),
+    *("Oak Falls", "So it is Oak Falls.", "Answer:", "...", ""),
+)
+KINDS: tuple[tuple[Benchmark, Problem, tuple[str, ...]], ...] = (
+    (OpenBookQA(), problem(answers=("C",), options=OPTIONS), LETTERS),
+    (GpqaDiamond(), problem(answers=("C",), options=OPTIONS), LETTERS),
+    (Aime(), problem(answers=("42",)), INTEGERS),
+    (HotpotQA(), problem(), LINES),
+)
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("extracted", "expected"),
     [
-        ("Answer: The Maple Ridge.", "maple ridge"),
-        ("Answer: x\n**Final answer:** Maple  ridge", "maple ridge"),
-        (r"Answer: \boxed{The \textbf{Maple} Ridge}", "maple ridge"),
+        ("The Maple Ridge.", "maple ridge"),
+        ("Maple  ridge", "maple ridge"),
+        (r"The \textbf{Maple} Ridge", "maple ridge"),
         ("The answer is Maple Ridge.", "maple ridge"),
-        ("It is Maple Ridge.", None),
-        ("Answer: ...", None),
-        ("Answer: A", "a"),
-        ("Answer: 007", "7"),
-        ("Answer: -5", "-5"),
-        ("Answer: 12 March 1945", "12 march 1945"),
+        ("...", None),
+        ("A", "a"),
+        ("C", "c"),
+        ("007", "7"),
+        ("-5", "-5"),
+        ("12 March 1945", "12 march 1945"),
+        ("", None),
+        (None, None),
     ],
 )
-def test_what_is_a_vote(text: str, expected: str | None) -> None:
-    assert vote(text) == expected
+def test_what_is_a_vote(extracted: str | None, expected: str | None) -> None:
+    assert vote(extracted) == expected
 
 
 @pytest.mark.parametrize(
@@ -99,21 +94,57 @@ def test_what_is_a_vote(text: str, expected: str | None) -> None:
         (r"\frac{1}{2}", r"\frac{ 1 }{ 2 }", True),
         ("70,000", "70000", True),
         ('"Oak Falls"', "oak falls.", True),
+        ("Choice Hotels", "Hotels", False),
+        ("Option Care Health", "Care Health", False),
     ],
 )
 def test_which_votes_are_the_same(one: str, other: str, same: bool) -> None:
     assert (comparable(one) == comparable(other)) == same
 
 
-def test_a_letter_with_words_is_that_letter_where_it_is_an_option() -> None:
-    assert votes_of(["C", "(C) gold", "C. gold", "**C**: gold", None]) == ["c"] * 4 + [None]
-    assert votes_of(["C. Columbus", "C. Lewis"]) == ["c columbus", "c lewis"]
-
-
 @given(st.text())
 def test_every_text_is_a_vote_or_none(text: str) -> None:
     assert vote(text) != ""
-    assert comparable(text) != ""
+
+
+@given(st.data())
+async def test_a_vote_is_what_the_grader_reads(data: st.DataObject) -> None:
+    """Whatever the debaters say: of the answers that the benchmark extracts, the first of the most
+    frequent; and it is graded as if it had been given alone."""
+    benchmark, question, texts = data.draw(st.sampled_from(KINDS))
+    said = data.draw(st.lists(st.sampled_from(texts), min_size=1, max_size=5))
+    given_arm = arm(Full(), benchmark=benchmark, topology=SelfConsistency(votes=len(said)))
+    episode, _ = await play(given_arm, said, question=question)
+    grades = [benchmark.grade(question, text.strip()) for text in said]
+    assert [turn.extracted for turn in episode.turns] == [grade.extracted for grade in grades]
+    votes = [vote(grade.extracted) for grade in grades]
+    cast = [one for one in votes if one is not None]
+    first = next(
+        (votes.index(one) for one in cast if cast.count(one) == max(map(cast.count, cast))), 0
+    )
+    assert episode.answer is not None
+    assert (episode.answer.turn, episode.score) == (first, grades[first])
+
+
+@pytest.mark.parametrize("topology", [SelfConsistency(votes=4), Debate(agents=4, rounds=0)])
+async def test_a_bare_option_outvotes_a_retracted_one(topology: Topology) -> None:
+    said = ("A is the best option.\n\nI am not sure.", "C. gold", "Option C", "gold")
+    given_arm = arm(Full(), benchmark=OpenBookQA(), topology=topology)
+    question = problem(answers=("C",), options=OPTIONS)
+    episode, _ = await play(given_arm, said, question=question)
+    assert [turn.extracted for turn in episode.turns] == [None, "C", "C", "C"]
+    assert episode.answer is not None
+    assert (episode.answer.turn, episode.answer.rule) == (1, "majority vote")
+    assert episode.score is not None
+    assert episode.score.metrics == {"accuracy": 1}
+
+
+async def test_only_turns_that_answer_are_read() -> None:
+    answers = ["Answer: Oak Falls"] * 3 + ["Answer: Maple Ridge"]
+    benchmark = Tiny()
+    episode, _ = await play(arm(Full(), benchmark=benchmark), answers)
+    assert [turn.extracted for turn in episode.turns] == [None, None, None, "Maple Ridge"]
+    assert len(benchmark.threads) == 1, "what was read is not graded again"
 
 
 async def decided(*answers: str) -> tuple[int, str, float]:
@@ -137,12 +168,10 @@ async def test_of_equals_the_earliest_wins() -> None:
 
 
 async def test_who_gives_no_answer_has_no_vote() -> None:
-    assert await decided("I cannot tell.", "no idea", "Answer: Maple Ridge") == (
-        2,
-        "majority vote",
-        1,
-    )
-    assert await decided("Maple Ridge", "Oak Falls", "Oak Falls") == (0, "no vote: first turn", 1)
+    ridge = "Answer: Maple Ridge"
+    assert await decided("Answer:", "...", ridge) == (2, "majority vote", 1)
+    assert await decided("Answer:", "...") == (0, "no vote: first turn", 0)
+    assert await decided("Maple Ridge", "Oak Falls", "Oak Falls") == (1, "majority vote", 0)
 
 
 async def test_a_debate_counts_its_last_round_only() -> None:
@@ -159,6 +188,7 @@ async def test_a_debate_counts_its_last_round_only() -> None:
 async def test_a_box_and_a_label_are_one_vote() -> None:
     votes = ("Answer: 7", r"\boxed{042}", "Answer: 42.")
     topology = SelfConsistency(votes=3)
-    episode, _ = await play(arm(Full(), topology=topology), votes)
+    given_arm = arm(Full(), topology=topology, benchmark=Aime())
+    episode, _ = await play(given_arm, votes, question=problem(answers=("42",)))
     assert episode.answer is not None
     assert (episode.answer.turn, episode.answer.rule) == (1, "majority vote")

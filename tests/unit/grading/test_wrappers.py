@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parley.grading.wrappers import bare, integer
+from parley.grading.wrappers import bare, spoken
 
 
 @pytest.mark.parametrize(
@@ -28,10 +28,18 @@ def test_only_what_is_around_all_of_it_goes(text: str, inside: str) -> None:
 @given(st.text())
 def test_it_is_total_and_settles(text: str) -> None:
     assert bare(bare(text)) == bare(text)
-    assert integer(text) is None or integer(text) == integer(str(integer(text)))
 
 
-def test_a_number_of_any_length_is_compared_as_it_stands() -> None:
-    long = "9" * 900
-    assert integer(f"0{long}") == long
-    assert integer("9" * 2000) is None
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        ("33!", "33"),
+        ("**33!**", "**33**"),
+        ("$3!$", "$3!$"),
+        ("5\\!", "5\\!"),
+        ("!", ""),
+        ("3!.", "3!."),
+    ],
+)
+def test_exclamation_marks_at_the_end_of_prose(line: str, plain: str) -> None:
+    assert spoken(line) == plain

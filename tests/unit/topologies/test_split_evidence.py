@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core_cases import arm, completion, play
+from core_cases import arm, completion, play, problem
+from parley.benchmarks.aime import Aime
 from parley.errors import ConfigError
 from parley.strategies.artifact import Artifact
 from parley.strategies.concise import Concise
 from parley.strategies.conclusion import Conclusion
 from parley.strategies.full import Full
+from parley.strategies.summary import Summary
 from parley.topologies.split_evidence import SEATS, SplitEvidence
 from parley.types import Call, Message, Tokens, Turn
 
@@ -121,6 +123,37 @@ async def test_an_answer_weighed_in_published_reasoning_closes_nothing() -> None
     assert "Answer: Paris?" in episode.turns[1].message.text
     assert episode.answer is not None
     assert (episode.answer.text, episode.answer.turn) == ("Answer: Lyon", 2)
+
+
+def test_the_unfinished_line_of_a_cut_output_closes_nothing() -> None:
+    for said in ("Answer: 70", "It is so.\nAnswer: 70", "Answer: St. Lo", "Answer:\n70"):
+        assert EARLY.next((turn(0, "a"), turn(1, said, said, "length")))
+    said = "Answer: 75\nBecause 70 pl"
+    closed = (turn(0, "a"), turn(1, said, said, "length"))
+    assert EARLY.next(closed) == ()
+    answer = EARLY.decide(closed)
+    assert (answer.text, answer.truncated) == ("Answer: 75", False), "that line is complete"
+
+
+async def test_an_exchange_of_cut_answers_is_played_to_its_end_and_truncated() -> None:
+    given_arm = arm(Conclusion(), topology=EARLY, benchmark=Aime(), max_tokens=2)
+    question = problem(answers=("70",))
+    episode, _ = await play(given_arm, ["Answer: 70 plus 5 is 75"] * 8, question=question)
+    assert len(episode.turns) == 8
+    assert episode.turns[1].message is not None
+    assert episode.turns[1].message.text.startswith("Answer: 70")
+    assert episode.score is not None
+    assert (episode.score.extracted, episode.score.status) == (None, "truncated")
+
+
+async def test_a_complete_message_made_of_a_cut_output_closes() -> None:
+    cut = "Ann was born in Lyon, and so it goes on and on and on. " * 8
+    given_arm = arm(Summary(by="call"), topology=EARLY, max_tokens=24)
+    answers = [cut, "Ann wrote Orr.", cut, "She was born in Lyon.\nAnswer: Lyon"]
+    episode, _ = await play(given_arm, answers)
+    assert [call.finish for call in episode.turns[1].calls] == ["length", "stop"]
+    assert episode.answer is not None
+    assert (episode.answer.text, episode.answer.turn) == ("Answer: Lyon", 1)
 
 
 @pytest.mark.parametrize("turns", [-2, 0, 1, 3, 7])
