@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pyte
 
 from parley.store import find_arms, iter_lines, latest_rows
 
@@ -74,7 +75,9 @@ def start(*arguments: str, at: Path, env: Mapping[str, str] | None = None) -> su
 
 
 def in_terminal(*arguments: str, at: Path, columns: int) -> tuple[int, str]:
-    """Runs `parley` in a terminal of so many columns; its exit code and what stood there."""
+    """Runs `parley` in a terminal of so many columns; its exit code and what stands there in the
+    end: what a spinner drew and took away again is not among it. The screen read is far wider than
+    the terminal that the command was told of, so that a line too long shows as one."""
     ours, its = pty.openpty()
     more = {"COLUMNS": str(columns), "TERM": "xterm", "NO_COLOR": "1"}
     process = subprocess.Popen(
@@ -87,7 +90,9 @@ def in_terminal(*arguments: str, at: Path, columns: int) -> tuple[int, str]:
             read += chunk
     os.close(ours)
     code = process.wait(timeout=60)
-    return code, re.sub(r"\x1b\[[0-9;]*m", "", read.decode()).replace("\r", "")
+    screen = pyte.Screen(1000, 1000)
+    pyte.ByteStream(screen).feed(bytes(read))
+    return code, "\n".join(line.rstrip() for line in screen.display)
 
 
 def rows(at: Path, study: str = "default") -> list[dict[str, Any]]:
