@@ -72,6 +72,34 @@ def _write(folder: Path) -> Path:
     return folder / "report" / "index.html"
 
 
+def test_numbers_are_rounded_as_in_the_written_tables(browser: Browser, tmp_path: Path) -> None:
+    for name, right in (("full", 1), ("concise", 3), ("pact", 5), ("summary", 7)):
+        write_arm(
+            tmp_path,
+            name,
+            [
+                episode(
+                    f"{at:04d}",
+                    metrics={"em": float(at < right), "f1": float(at < right)},
+                    turns=(
+                        turn(0, call(reasoning=50 + right // 2 + at % 2, answer=9), answers=True),
+                    ),
+                )
+                for at in range(16)
+            ],
+        )
+    file = _write(tmp_path)
+    rows = list(_rows(tmp_path).values())
+    assert {row["tokens_total"] % 1 for row in rows} == {0.5}
+    with opened(browser, file) as page:
+        costs, scores = (
+            sorted(text.split()[0] for text in _column(page, "results-table", key))
+            for key in ("cost", "score")
+        )
+    assert costs == sorted(f"{row['tokens_total']:,.0f}" for row in rows)
+    assert scores == sorted(f"{100 * row['score']:.1f}" for row in rows)
+
+
 def test_the_table_sorts_by_any_column_and_says_how(browser: Browser, file: Path) -> None:
     with opened(browser, file) as page:
         for key in ("score", "cost", "output", "best", "cut"):

@@ -48,7 +48,17 @@ function choice(target, pairs, chosen, pick) {
   );
 }
 
-const whole = d3.format(",.0f");
+// The value, or where it lies midway between two texts, the even one: what Python's tables print.
+function settled(value, digits = 0) {
+  const halves = value * 2 ** (digits + 1);
+  if (!Number.isInteger(halves) || halves % 2 === 0) return value;
+  const unit = 10 ** digits;
+  return (2 * Math.round((value * unit) / 2)) / unit;
+}
+
+function whole(value) {
+  return d3.format(",.0f")(settled(value));
+}
 
 function amount(value) {
   if (!Number.isFinite(value)) return "–";
@@ -56,19 +66,19 @@ function amount(value) {
 }
 
 function percent(value, digits = 1) {
-  return Number.isFinite(value) ? (100 * value).toFixed(digits) : "–";
+  return Number.isFinite(value) ? settled(100 * value, digits).toFixed(digits) : "–";
 }
 
 function share(value) {
   if (!Number.isFinite(value)) return "–";
   if (value > 0 && value < 0.005) return "<1%";
   if (value < 1 && value > 0.995) return ">99%";
-  return `${Math.round(100 * value)}%`;
+  return `${settled(100 * value).toFixed(0)}%`;
 }
 
 function signed(value, digits = 1) {
   if (!Number.isFinite(value)) return "–";
-  const text = Math.abs(100 * value).toFixed(digits);
+  const text = settled(Math.abs(100 * value), digits).toFixed(digits);
   if (Number(text) === 0) return "0";
   return `${value < 0 ? "−" : "+"}${text}`;
 }
