@@ -19,7 +19,7 @@ parsing.labels parsing.embedded parsing.records parsing
 grading.wrappers grading.numerals grading.options grading.answers grading grading.worker
 grading.limited grading.expressions grading.thinking
 prompt publishing ledger.seeking ledger.sizing ledger examples schedule grading.voting
-store.lines store.manifest store.archive store metrics
+store.lines store.manifest store.archive store.rescored store metrics
 data data.shapes data.evidence data.rows data.world data.fiction
 strategies.* channels.* topologies.* benchmarks.*
 engines.guard engines.vocabulary engines.memo engines.address engines.failures engines.wire
@@ -32,7 +32,7 @@ tracking upload dashboard
 donors budgets replays works study
 analysis.naming analysis.publications analysis.caveats
 analysis.placing analysis.samples analysis.resampling analysis.stats analysis.paired analysis.fronts
-analysis.costs analysis.rescored analysis.style analysis.token_bars analysis.frontier
+analysis.costs analysis.style analysis.token_bars analysis.frontier
 analysis.transcript analysis.page.flows analysis.digest analysis.cache
 analysis.frames analysis.placed analysis.budget_areas analysis.scale analysis.agreement
 analysis.flow analysis.conduct analysis.conduct_plots analysis.flow_plots

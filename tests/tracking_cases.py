@@ -18,6 +18,7 @@ from typing import Any
 
 import orjson
 
+from parley.store import SCORES
 from parley.tracking import WandbTracker
 from parley.types import (
     Answer,
@@ -189,6 +190,16 @@ def replayed(folder: Path, tracker: WandbTracker) -> None:
         assert sent.skipped == {"arm-summary": "is running, not finished"}
 
 
+def regraded(folder: Path, tracker: WandbTracker) -> None:
+    """An arm of one right answer and one that was graded wrong and later right."""
+    home = folder / STUDY / "arm-full"
+    write_arm(home, manifest("arm-full", "full"), [episode("arm-full", f"p{n}", n) for n in (0, 1)])
+    later = Score(metrics={"f1": 1.0, "em": 1.0}, extracted="Lyons")
+    line = {"problem": "p0", "sample": 0, "score": later}
+    (home / SCORES).write_bytes(orjson.dumps(line, default=dict) + b"\n")
+    upload(folder / STUDY, tracker)
+
+
 def services(parent: int) -> list[int]:
     """Process ids of the W&B services that serve the process; zombies left out.
 
@@ -244,6 +255,7 @@ SCENARIOS: dict[str, Callable[[Path, WandbTracker], None]] = {
     "several": several,
     "resumed": resumed,
     "replayed": replayed,
+    "regraded": regraded,
     "beheaded": beheaded,
     "killed": killed,
     "partly": partly,

@@ -22,8 +22,8 @@ import orjson
 
 from parley.analysis.digest import Digest, Index, digested
 from parley.analysis.page.flows import Flow
-from parley.analysis.rescored import SCORES
 from parley.errors import StoreError
+from parley.store import SCORES
 from parley.store.archive import EPISODES
 from parley.store.lines import write_atomic
 from parley.types import VERSION

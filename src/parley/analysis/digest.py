@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from parley.analysis.page.flows import Flow
-from parley.analysis.rescored import later_scores, regraded, scored_rows
 from parley.analysis.transcript import inert
 from parley.errors import StoreError
 from parley.grading.voting import vote
 from parley.metrics import episode_row
+from parley.store import later_scores, regraded, scored_rows
 from parley.store.archive import EPISODES, Key, row_key
 from parley.store.lines import Line, read_lines
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from parley.analysis.agreement import disagreement
-from parley.analysis.rescored import scored_rows
 from parley.metrics import edge_rows
+from parley.store import scored_rows
 
 MOST = 2000
 """Episodes of an arm that are read: means of so many are exact enough for a picture."""

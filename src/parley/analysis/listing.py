@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from parley.analysis.rescored import scored_rows
 from parley.analysis.transcript import inert
 from parley.metrics import episode_row
-from parley.store import read_manifest
+from parley.store import read_manifest, scored_rows
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -13,9 +13,9 @@ from parley.analysis.frames import Frames, load, plain_rows
 from parley.analysis.naming import settings, shortest
 from parley.analysis.notes import notes
 from parley.analysis.pictures import read_flows
-from parley.analysis.rescored import scored_rows
 from parley.analysis.tables import results
 from parley.errors import StoreError
+from parley.store import scored_rows
 
 if TYPE_CHECKING:
     import pandas as pd

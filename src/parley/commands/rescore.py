@@ -12,12 +12,11 @@ from typing import Any
 import orjson
 import yaml
 
-from parley.analysis.rescored import SCORES
 from parley.building import build_benchmark
 from parley.errors import StoreError
 from parley.grading.thinking import noted
 from parley.protocols import Benchmark
-from parley.store import find_arms, latest_rows, write_atomic
+from parley.store import SCORES, find_arms, latest_rows, write_atomic
 from parley.types import Problem
 
 

@@ -21,8 +21,8 @@ def command(arguments: Sequence[str]) -> int:
     parser.add_argument("--full", action="store_true", help="do not fold long reasoning")
     given = parser.parse_args(arguments)
     from parley.analysis.listing import listing
-    from parley.analysis.rescored import scored_rows
     from parley.analysis.transcript import render
+    from parley.store import scored_rows
 
     console = wide_console()
     arms = find_arms(given.folder)

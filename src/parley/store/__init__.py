@@ -1,8 +1,9 @@
 """The records of an arm: append-only episodes, a manifest, one writer at a time.
 
-Layout of a folder: `manifest.json`, `config.yaml`, `episodes.jsonl`; while it is written also
-`.lock`, held by the system, so that it frees itself when its process dies, and `.lock.json`,
-which says who holds it. `episodes.broken-<n>.txt` are unfinished lines that were set apart.
+Layout of a folder: `manifest.json`, `config.yaml`, `episodes.jsonl`, and `scores.jsonl` where it
+was graded again; while it is written also `.lock`, held by the system, so that it frees itself
+when its process dies, and `.lock.json`, which says who holds it. `episodes.broken-<n>.txt` are
+unfinished lines that were set apart.
 """
 
 from __future__ import annotations
@@ -33,17 +34,22 @@ from parley.store.archive import (
 )
 from parley.store.lines import iter_lines, read_lines, reason, sync_folder, write_atomic
 from parley.store.manifest import MANIFEST, Manifest, read_manifest, resumed, write_manifest
+from parley.store.rescored import SCORES, later_scores, regraded, scored_rows
 from parley.types import Episode
 
 __all__ = [
+    "SCORES",
     "ArmWriter",
     "Manifest",
     "find_arms",
     "iter_lines",
+    "later_scores",
     "latest_rows",
     "read_episodes",
     "read_manifest",
+    "regraded",
     "schema",
+    "scored_rows",
     "write_atomic",
 ]
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal
 
 from parley.errors import StoreError
 from parley.redaction import redact_error
-from parley.store import latest_rows, read_manifest
+from parley.store import read_manifest, scored_rows
 from parley.tracking.keys import agent_sweep, key_source
 from parley.tracking.none import NoTracker
 from parley.tracking.recorded import mapping, recorded
@@ -162,7 +162,7 @@ class WandbTracker:
         arm, count = str(manifest["arm"]), 0
         self._begun.add(arm)
         self._put(("start", arm, manifest, str(folder), None))
-        for record in latest_rows(folder):
+        for record in scored_rows(folder):
             while self._queue.qsize() >= self.capacity and not self.disabled:
                 time.sleep(0.01)
             self._put(("log", arm, record))

@@ -9,13 +9,13 @@ from typing import Any
 
 import orjson
 
-from parley.store import latest_rows
+from parley.store import scored_rows
 from parley.types import Episode
 
 
 def recorded(folder: Path, since: float) -> Iterator[Mapping[str, Any]]:
     """Episodes that ended before the arm was opened; later ones come through `log`."""
-    for record in latest_rows(folder):
+    for record in scored_rows(folder):
         if record["started"] + record["seconds"] <= since:
             yield record
 

@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from parley.redaction import redact, redact_error
-from parley.store import latest_rows, read_manifest
+from parley.store import read_manifest, scored_rows
 from parley.tracking.reported import reported
 from parley.tracking.rows import (
     BY_TOKENS,
@@ -226,7 +226,7 @@ class Session:
         lines: list[list[object]] = []
 
         def rows() -> Iterator[tuple[str, dict[str, float]]]:
-            for record in latest_rows(folder):
+            for record in scored_rows(folder):
                 row, values = progress.row(record)
                 if len(lines) < MAX_TABLE_ROWS:
                     lines.append(table_line(record, row, values))

@@ -302,6 +302,18 @@ def test_recorded_arms_can_be_sent_later_and_again(tmp_path: Path) -> None:
         assert "records" in run.artifacts
 
 
+def test_an_arm_is_sent_with_its_newest_grades(tmp_path: Path) -> None:
+    played = play("regraded", tmp_path, {})
+    assert played.code == 0, played.error
+    run = played.run("arm-full")
+    assert [row["episode/f1"] for row in run.episodes] == [1, 1]
+    assert run.summary["score"] == 1
+    files = Path(played.state["runs"]["arm-full"]["path"]) / "files"
+    table = orjson.loads((files / run.summary["episodes/path"]).read_bytes())
+    lines = [dict(zip(table["columns"], line, strict=True)) for line in table["data"]]
+    assert [(line["extracted"], line["score"]) for line in lines] == [("Lyons", 1), ("Lyon", 1)]
+
+
 @pytest.mark.parametrize("place", ["file", "file/below"])
 def test_a_folder_that_is_a_file_disables_tracking_and_nothing_goes_elsewhere(
     tmp_path: Path, place: str

@@ -18,9 +18,9 @@ import orjson
 from parley.analysis.digest import Index
 from parley.analysis.page.flows import Flow, parts
 from parley.analysis.page.scores import Problem
-from parley.analysis.rescored import scored_rows
 from parley.analysis.transcript import inert
 from parley.errors import StoreError
+from parley.store import scored_rows
 
 MOST_BYTES = 13_000_000
 """Of all compressed transcripts as they stand in the page (base64): keeps it below 20 MB."""

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from parley.store import iter_lines, latest_rows
-from parley.store.archive import EPISODES, Key
-from parley.store.lines import lines_at
+from parley.store.archive import EPISODES, Key, latest_rows
+from parley.store.lines import iter_lines, lines_at
 
 SCORES = "scores.jsonl"
 Record = dict[str, Any]
