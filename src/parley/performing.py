@@ -16,7 +16,7 @@ from rich.console import Console
 from parley import config
 from parley.arm import Arm
 from parley.building import share, texts, whole
-from parley.console import wide_console
+from parley.console import tell_files, wide_console
 from parley.errors import StoreError
 from parley.progress import Progress, terminal_bar
 from parley.protocols import Tracker
@@ -87,9 +87,8 @@ def report(outcome: Outcome, tracker: Tracker, console: Console) -> list[Any]:
         tables.append(written.table)
         console.print(to_rich(written.table, width=console.width))
         for note in written.notes:
-            console.print(f"note: {note}", highlight=False)
-        for path in written.files:
-            console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+            console.print(f"note: {note}")
+        tell_files(console, written.files)
     _track(outcome, recorded, tracker)
     for name, times in outcome.errors.most_common():
         print(f"{times} x {name}: {outcome.examples[name]}", file=sys.stderr)

@@ -50,8 +50,10 @@ def test_a_sweep_ends_in_records_a_table_and_a_frontier(study: tuple[Path, Done]
     for name in ("full", "conclusion", "pact"):
         assert name in done.out
     report = at / "outputs" / "default" / "report"
+    (wrote,) = [line for line in done.out.splitlines() if line.startswith(f"wrote {report}: ")]
+    assert f"open  {report / 'index.html'}" in done.out
     for name in ("results.csv", "results.md", "frontier.png", "frontier.pdf"):
-        assert f"wrote {report / name}" in done.out
+        assert name in wrote.partition(": ")[2].split(", ")
         assert (report / name).stat().st_size > 500
     arms = find_arms(at / "outputs")
     assert len(arms) == 3
@@ -253,7 +255,9 @@ def test_tables_fit_the_terminal_and_break_no_name(
         else:
             code, out = in_terminal(*arguments, at=at, columns=terminal)
         assert code == 0, out
-        lines = [line.rstrip() for line in out.splitlines() if not line.startswith("wrote ")]
+        lines = [
+            line.rstrip() for line in out.splitlines() if not line.startswith(("wrote ", "open "))
+        ]
         assert max(map(len, lines)) <= (terminal or 160), out
         wanted = {"show": ids, "report": ["conclusion"], "plan": ["conclusion"]}
         for one in wanted.get(arguments[0], []):

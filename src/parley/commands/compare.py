@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parley.analysis.costs import KINDS
-from parley.console import waiting, wide_console
+from parley.console import tell_files, waiting, wide_console
 from parley.errors import ConfigError
 
 
@@ -69,8 +69,7 @@ def command(arguments: Sequence[str]) -> int:
     console = wide_console()
     console.print(to_rich(compared))
     for note in compared.notes:
-        console.print(f"note: {note}", highlight=False)
+        console.print(f"note: {note}")
     for row in frames.arm_rows()[:1]:
-        for path in write_comparison(compared, Path(row["folder"]).parent / "report"):
-            console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+        tell_files(console, write_comparison(compared, Path(row["folder"]).parent / "report"))
     return 0

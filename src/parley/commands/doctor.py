@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rich.table import Table
+from rich.text import Text
 
 from parley.console import wide_console
 
@@ -37,8 +38,9 @@ def command(arguments: Sequence[str]) -> int:
     for column in ("", "what", "found", "what to do"):
         table.add_column(column, overflow="fold")
     for one in found:
-        bad = "[red]missing[/]" if one.needed else "[yellow]-[/]"
-        table.add_row(bad if one.remedy else "[green]ok[/]", one.subject, one.found, one.remedy)
+        bad = Text("missing", "red") if one.needed else Text("-", "yellow")
+        mark = bad if one.remedy else Text("ok", "green")
+        table.add_row(mark, one.subject, one.found, one.remedy)
     wide_console().print(table)
     return 1 if any(one.needed and one.remedy for one in found) else 0
 

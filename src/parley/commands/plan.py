@@ -67,7 +67,7 @@ def show(jobs: Sequence[config.Job]) -> None:
     for one in forecasts:
         if one.after or one.error:
             said = f"would not run: {one.error}" if one.error else f"after {one.after}"
-            console.print(f"{one.arm}: {said}", highlight=False, markup=False, soft_wrap=True)
+            console.print(f"{one.arm}: {said}", soft_wrap=True)
 
 
 def tabled(arms: Sequence[Arm], forecasts: Sequence[Forecast], width: int) -> Table:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.markup import escape
-
 from parley import config
 from parley.arm import Arm
 from parley.choosing import choose
+from parley.console import wide_console
 from parley.errors import ConfigError
 from parley.rehearsal import PLACEHOLDER, prompts, rehearse
 from parley.types import Problem
@@ -35,15 +33,16 @@ def show(jobs: Sequence[config.Job]) -> None:
         )
     found = choose(arms[0].benchmark.load().problems, 1, int(values["limit_seed"]))
     texts = [written(arm, found[0]) for arm in arms]
-    console = Console(highlight=False, soft_wrap=True)
+    console = wide_console()
+    console.soft_wrap = True
     if len(arms) == 1:
-        console.print(escape(texts[0]))
+        console.print(texts[0])
         return
     old, new = (text.split("\n") for text in texts)
     lines = difflib.unified_diff(old, new, arms[0].name, arms[1].name, n=3, lineterm="")
     for line in lines:
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-        console.print(escape(line), style=colour or "")
+        console.print(line, style=colour or "")
 
 
 def written(arm: Arm, problem: Problem) -> str:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from parley.console import waiting, wide_console
+from parley.console import tell_files, waiting, wide_console
 
 
 def command(arguments: Sequence[str]) -> int:
@@ -40,14 +40,13 @@ def command(arguments: Sequence[str]) -> int:
     console = wide_console()
     console.print(to_rich(written.table, width=console.width))
     for note in written.notes:
-        console.print(f"note: {note}", highlight=False)
+        console.print(f"note: {note}")
     for line in written.reading:
-        console.print(line, highlight=False)
+        console.print(line)
     for comparison in written.comparisons:
         console.print()
         console.print(against_rich(comparison, width=console.width))
-    for path in written.files:
-        console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+    tell_files(console, written.files)
     return 0
 
 
