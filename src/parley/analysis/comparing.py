@@ -211,25 +211,25 @@ def _limits(one: ScoredArm, two: ScoredArm, cost: Cost) -> Iterator[str]:
     common = set(one.score) & set(two.score)
     if set(one.score) != set(two.score):
         yield (
-            f"{one.label} holds {len(one.score)} problems, {two.label} {len(two.score)}: compared "
-            f"on the {len(common)} that both hold."
+            f"{one.label} holds {_problems(len(one.score))}, {two.label} {len(two.score)}: "
+            f"compared on the {len(common)} that both hold."
         )
     apart = sum(one.score[name] != two.score[name] for name in common)
     if 0 < apart < FEWEST:
         yield (
-            f"{one.label} and {two.label} differ on {apart} problems: with fewer than {FEWEST} no "
-            "test can reach p < 0.05, and the bootstrap interval is too narrow."
+            f"{one.label} and {two.label} differ on {_problems(apart)}: with fewer than {FEWEST} "
+            "no test can reach p < 0.05, and the bootstrap interval is too narrow."
         )
     for arm in (one, two):
         if arm.errors:
             yield f"{arm.label}: {arm.errors} failed episodes count as 0, at what they spent."
         if lacking := sum(math.isnan(arm.score[name]) for name in common):
-            yield f"{arm.label}: {arm.row['metric']} is not a number on {lacking} problems."
+            yield f"{arm.label}: {arm.row['metric']} is not a number on {_problems(lacking)}."
         if lacking := sum(math.isnan(arm.cost[name]) for name in common):
             why = " (reused calls have no latency or cache of their own)" if not cost.plain else ""
-            yield f"{arm.label}: the cost is not known on {lacking} problems{why}."
+            yield f"{arm.label}: the cost is not known on {_problems(lacking)}{why}."
         if free := sum(arm.cost[name] == 0 for name in common):
-            yield f"{arm.label}: {free} problems cost nothing, which have no ratio."
+            yield f"{arm.label}: {_problems(free)} cost nothing, where there is no ratio."
 
 
 def _baseline(arms: Sequence[ScoredArm], name: str | None) -> ScoredArm | None:
@@ -258,3 +258,7 @@ def _bounds(name: str, found: Interval) -> Row:
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values) if values else math.nan
+
+
+def _problems(count: int) -> str:
+    return "1 problem" if count == 1 else f"{count} problems"

@@ -116,7 +116,7 @@ def test_a_score_that_is_not_a_number_is_told(tmp_path: Path) -> None:
     write_arm(tmp_path / "s", "pact", _scored({"a": math.nan, "b": 0.0}))
     found = compare_study(load(tmp_path))
     assert math.isnan(found.pairs[0]["difference"])
-    assert "pact: f1 is not a number on 1 problems." in found.notes
+    assert "pact: f1 is not a number on 1 problem." in found.notes
     assert "cannot be compared" in words(found)[0]
 
 
@@ -210,7 +210,7 @@ def test_words_say_all_that_matters(tmp_path: Path) -> None:
 def test_few_problems_that_differ_are_pointed_out(tmp_path: Path) -> None:
     write_arm(tmp_path / "s", "full", _scored({"a": 1.0, "b": 0.0, "c": 1.0}))
     write_arm(tmp_path / "s", "pact", _scored({"a": 0.0, "b": 0.0, "c": 1.0}))
-    assert "differ on 1 problems" in " ".join(compare_study(load(tmp_path)).notes)
+    assert "differ on 1 problem: " in " ".join(compare_study(load(tmp_path)).notes)
 
 
 def test_the_same_records_give_the_same_text(tmp_path: Path) -> None:
