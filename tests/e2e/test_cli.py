@@ -182,9 +182,13 @@ def test_preview_prints_the_prompts_of_one_problem(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_preview_of_two_arms_prints_their_difference(tmp_path: Path) -> None:
+def test_preview_of_two_arms_prints_their_difference(
+    tmp_path: Path, study: tuple[Path, Done]
+) -> None:
     done = parley("preview", "-m", "strategy=full,pact", *FAST, at=tmp_path)
     assert done.code == 0, done.said
+    run = {arm.name for arm in find_arms(study[0] / "outputs")}
+    assert {line.split()[1] for line in done.out.splitlines()[:2]} < run
     assert any(line.startswith("+") and "Action" in line for line in done.out.split("\n"))
     assert any(line.startswith("-") for line in done.out.split("\n"))
     refused = parley("preview", "-m", "strategy=full,pact,concise", *FAST, at=tmp_path)

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 
 from parley import config
-from parley.arm import Arm
+from parley.arm import Arm, with_data
 from parley.choosing import choose
 from parley.console import wide_console
 from parley.errors import ConfigError
@@ -21,7 +21,7 @@ def command(arguments: Sequence[str]) -> int:
 
 
 def show(jobs: Sequence[config.Job]) -> None:
-    """Prints the prompts of the first problem of the arm's sample. Raises ParleyError."""
+    """Prints the prompts of the first problem of each arm's sample. Raises ParleyError."""
     arms, values, failures = config.arms(jobs)
     if failures:
         raise config.combined(failures)
@@ -31,15 +31,20 @@ def show(jobs: Sequence[config.Job]) -> None:
             allowed="one arm, or two to see their difference",
             remedy="parley preview -m strategy=full,pact",
         )
-    found = choose(arms[0].benchmark.load().problems, 1, int(values["limit_seed"]))
-    texts = [written(arm, found[0]) for arm in arms]
+    texts: list[str] = []
+    names: list[str] = []
+    for arm in arms:
+        dataset = arm.benchmark.load()
+        (problem,) = choose(dataset.problems, 1, int(values["limit_seed"]))
+        texts.append(written(arm, problem))
+        names.append(with_data(arm, dataset.source).name)
     console = wide_console()
     console.soft_wrap = True
     if len(arms) == 1:
         console.print(texts[0])
         return
     old, new = (text.split("\n") for text in texts)
-    lines = difflib.unified_diff(old, new, arms[0].name, arms[1].name, n=3, lineterm="")
+    lines = difflib.unified_diff(old, new, names[0], names[1], n=3, lineterm="")
     for line in lines:
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         console.print(line, style=colour or "")
