@@ -157,7 +157,7 @@ def test_what_went_wrong_stands_beside_the_score(browser: Browser, tmp_path: Pat
         failed("p4", "ContextOverflow"),
     ]
     write_arm(tmp_path / "s", "full", records)
-    write_arm(tmp_path / "s", "pact", sample_episodes("pact", 4))
+    write_arm(tmp_path / "s", "pact", [episode(f"p{place}") for place in range(1, 5)])
     with opened(browser, _write(tmp_path / "s")) as page:
         heads = page.locator("#conduct-table thead tr").last.locator("th").all_inner_texts()
         row = page.locator("#conduct-table tbody tr", has_text="full").locator("th, td")
@@ -169,6 +169,19 @@ def test_what_went_wrong_stands_beside_the_score(browser: Browser, tmp_path: Pat
         assert cells["disagreed"] == "50%"
         said = page.locator("#conduct-note").inner_text()
         assert "Never met: cut in thinking, no answer" in said
+        listed = {}
+        for place in range(page.locator("#conduct-table button").count()):
+            page.locator("#conduct-table button").nth(place).click()
+            word = page.locator("#problem-filter").input_value()
+            listed[word] = page.locator("#problem-table [data-problem]").all_inner_texts()
+        assert {word: sorted(problems) for word, problems in listed.items()} == {
+            "A:failed": ["p4"],
+            "A:overflow": ["p4"],
+            "A:cut-short": ["p3"],
+            "A:message-repaired": ["p1", "p2"],
+            "A:message-cut": ["p3"],
+            "A:disagreed": ["p2"],
+        }
 
 
 def test_a_share_lists_its_problems(browser: Browser, tmp_path: Path) -> None:

@@ -28,6 +28,12 @@ class Trouble:
     hint: str
     column: str = ""
 
+    @property
+    def word(self) -> str:
+        """One word for a list of problems to be searched by: `cut-short`, `message-cut`."""
+        name = f"message {self.name}" if self.about == "messages" else self.name
+        return name.replace(" ", "-")
+
 
 TROUBLES = (
     Trouble(

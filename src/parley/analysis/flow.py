@@ -14,6 +14,7 @@ from typing import Any
 from parley.analysis.agreement import disagreement
 from parley.metrics import edge_rows
 from parley.store import scored_rows
+from parley.store.archive import Key
 
 MOST = 2000
 """Episodes of an arm that are read: means of so many are exact enough for a picture."""
@@ -48,9 +49,9 @@ class Flow:
     segments that an earlier call of the arm also began with. Estimated where a prompt part is
     partly shared (by characters) and for the chat template (by messages)."""
     compared: int = 0
-    """Episodes in which two seats or more name an answer; the next is of these."""
-    disagreed: int = 0
-    """Episodes whose seats end with different answers."""
+    """Episodes in which two seats or more name an answer; the next are of these."""
+    disagreed: frozenset[Key] = frozenset()
+    """Episodes whose seats end with different answers, by (problem, sample)."""
 
     @property
     def served(self) -> float:
@@ -66,7 +67,7 @@ class Flow:
     @property
     def disagreement(self) -> float:
         """Share of the episodes that could be compared; NaN where none could."""
-        return self.disagreed / self.compared if self.compared else math.nan
+        return len(self.disagreed) / self.compared if self.compared else math.nan
 
 
 @dataclass(slots=True)
@@ -79,7 +80,7 @@ class _Sums:
     cached: int = 0
     cacheable: float = 0.0
     compared: int = 0
-    disagreed: int = 0
+    disagreed: set[Key] = field(default_factory=set)
     seen: set[int] = field(default_factory=set)
 
 
@@ -105,7 +106,7 @@ def summed(episodes: Iterable[Record]) -> Flow:
         cached=sums.cached,
         cacheable=sums.cacheable,
         compared=sums.compared,
-        disagreed=sums.disagreed,
+        disagreed=frozenset(sums.disagreed),
     )
 
 
@@ -113,7 +114,8 @@ def _add(sums: _Sums, episode: Record) -> None:
     differing = disagreement(episode)
     sums.episodes += 1
     sums.compared += differing is not None
-    sums.disagreed += bool(differing)
+    if differing:
+        sums.disagreed.add((str(episode["problem"]), int(episode["sample"])))
     for turn in episode["turns"]:
         sums.titles.setdefault(turn["seat"], turn["title"])
         for call in turn["calls"]:

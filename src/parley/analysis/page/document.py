@@ -55,7 +55,7 @@ def page(
     arms = seen["arms"]
     paths = {(arm["study"], arm["arm"]): arm["folder"] for arm in frames.arm_rows()}
     folders = [paths[row["study"], row["arm"]] for row in plain_rows(table)]
-    numbers = scores(frames.episodes, arms, folders)
+    numbers = scores(frames.episodes, arms, folders, flows)
     order = by_disagreement(numbers, arms)
     wanted = _first(order, numbers, most_episodes)
     benchmarks = [str(arm["choices"].get("benchmark", "")) for arm in arms]

@@ -53,7 +53,8 @@ def overview(
         + [{"name": REST, "read": None}],
         "small": SMALL,
         "troubles": [
-            {"name": each.name, "about": each.about, "hint": each.hint} for each in TROUBLES
+            {"name": each.name, "about": each.about, "hint": each.hint, "word": each.word}
+            for each in TROUBLES
         ],
         "most": MOST,
         "arms": [

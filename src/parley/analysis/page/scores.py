@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from parley.analysis.conduct import TROUBLES
+from parley.analysis.flow import Flow, summed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,22 +28,27 @@ Problem = tuple[str, str]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
     """Episodes by column, one mapping per arm in the table's order, and the problems they are
-    of. `p` holds positions in `problems`; a score or cost that does not exist is None."""
+    of. `p` holds positions in `problems`; a score or cost that does not exist is None. `troubles`
+    has the rows in which each was met, by its word, but for those that `status` names."""
 
     problems: tuple[Problem, ...]
     kinds: tuple[str, ...]
-    arms: tuple[dict[str, list[Any]], ...]
+    arms: tuple[dict[str, Any], ...]
 
 
 def scores(
-    episodes: pd.DataFrame, arms: Sequence[Mapping[str, Any]], folders: Sequence[str]
+    episodes: pd.DataFrame,
+    arms: Sequence[Mapping[str, Any]],
+    folders: Sequence[str],
+    flows: Sequence[Flow] = (),
 ) -> Scores:
-    """`arms` are the overview's, `folders` their paths: the key that joins the episodes."""
+    """`arms` are the overview's, `folders` their paths: the key that joins the episodes; `flows`,
+    one an arm, say where agents disagreed."""
     groups = dict(iter(episodes.groupby("folder"))) if len(episodes) else {}
     places: dict[Problem, int] = {}
     kinds: list[str] = []
-    made: list[dict[str, list[Any]]] = []
-    for arm, folder in zip(arms, folders, strict=True):
+    made: list[dict[str, Any]] = []
+    for arm, folder, flow in zip(arms, folders, flows or [summed(())] * len(arms), strict=True):
         group = groups.get(folder)
         if group is None:
             made.append({"p": []})
@@ -53,7 +61,8 @@ def scores(
                 places[key] = len(kinds)
                 kinds.append(str(kind))
             positions.append(places[key])
-        made.append({"p": positions, **_columns(group, arm["metrics"])})
+        troubled = _troubles(group, flow)
+        made.append({"p": positions, **_columns(group, arm["metrics"]), "troubles": troubled})
     return Scores(problems=tuple(places), kinds=tuple(kinds), arms=tuple(made))
 
 
@@ -78,12 +87,21 @@ def by_disagreement(found: Scores, arms: Sequence[Mapping[str, Any]]) -> list[in
     return list(dict.fromkeys(both))
 
 
+def _troubles(group: pd.DataFrame, flow: Flow) -> dict[str, list[int]]:
+    marks: dict[str, Iterable[bool]] = {
+        each.word: group[each.column] > 0 for each in TROUBLES if each.column in group
+    }
+    keys = zip(group["problem"], group["sample"], strict=True)
+    marks["disagreed"] = [(str(name), int(sample)) in flow.disagreed for name, sample in keys]
+    rows = {word: [row for row, met in enumerate(of) if met] for word, of in marks.items()}
+    return {word: met for word, met in rows.items() if met}
+
+
 def _columns(group: pd.DataFrame, metrics: Sequence[str]) -> dict[str, list[Any]]:
-    """Every metric and cost, and what happened, as lists of plain values."""
+    """Every metric and cost, and what the grade says, as lists of plain values."""
     return {
         "s": [int(sample) for sample in group["sample"]],
         "status": [str(status) for status in group["status"].fillna("no score")],
-        "cut": [int(cut) for cut in group["truncated"]],
         **{f"score_{name}": _plain(group[name]) for name in metrics if name in group},
         **{f"cost_{name}": _plain(group[column]) for name, column in COSTS.items()},
     }

@@ -28,7 +28,7 @@ function cacheBars() {
   const longest = d3.max(members, (arm) => arms[arm].label.length) ?? 0;
   const left = Math.min(Math.max(60, 7.4 * longest + 14), wide / 3);
   const x = d3.scaleLinear([0, 1], [left, wide - 210]);
-  const ticks = x.ticks(4);
+  const ticks = x.ticks(x(1) - left < 200 ? 1 : 4);
   svg
     .append("g")
     .attr("class", "grid")

@@ -1,13 +1,5 @@
 // What went wrong in each arm, beside its score: the darker a cell, the larger the share.
 
-// Troubles of single episodes, by the word that finds them in the list of problems.
-const FOUND_BY = {
-  failed: "failed",
-  overflow: "failed",
-  "cut short": "cut",
-  "no answer": "no answer",
-};
-
 function conductTable() {
   const members = sorted(
     listed().filter((arm) => arms[arm].n),
@@ -71,21 +63,20 @@ function conductRow(arm, met) {
   );
 }
 
-function troubleCell(arm, { name, i, begins }) {
+function troubleCell(arm, { word, i, begins }) {
   const part = arms[arm].troubles[i];
   const said = part === null ? "–" : share(part);
   const cell = el("td", { class: `number heat ${begins}` });
   if (part > 0) cell.style.setProperty("--heat", `${Math.round(12 + 43 * part)}%`);
-  const found = part > 0 && FOUND_BY[name];
   cell.append(
-    found
+    part > 0
       ? el(
           "button",
           {
             type: "button",
             class: "link",
             title: "list these problems below",
-            onclick: () => listTrouble(arm, found),
+            onclick: () => listTrouble(arm, word),
           },
           said,
         )
@@ -96,10 +87,7 @@ function troubleCell(arm, { name, i, begins }) {
 
 // The arm as A, and in the list only the problems on which it went wrong so.
 function listTrouble(arm, word) {
-  const problems = word
-    .split(" ")
-    .map((part, i) => (i ? part : `A:${part}`))
-    .join(" ");
+  const problems = `A:${word}`;
   find("problem-filter").value = problems;
   const b = state.a === arm ? state.b : state.a;
   change({ a: arm, b, problems, shown: 30 });
@@ -111,8 +99,7 @@ function conductWords(met, all) {
   if (!met.length) return "Nothing: no episode failed or was cut short, and every message is on format.";
   const rest = all.filter(({ i }) => !met.some((other) => other.i === i) && known(i));
   const never = rest.length ? ` Never met: ${rest.map(({ name }) => name).join(", ")}.` : "";
-  const click = met.some(({ name }) => FOUND_BY[name]) ? "Click a share to list its problems." : "";
-  return `${click}${never}`;
+  return `Click a share to list its problems.${never}`;
 }
 
 function known(trouble) {

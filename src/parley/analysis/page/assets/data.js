@@ -80,13 +80,24 @@ function costOf(arm, cost) {
   return remember(`cost ${arm} ${cost} ${key}`, () => byProblem(arm, costs(arm, cost)));
 }
 
-// What the grader said of an arm's samples of a problem, such as "ok" or "2 of 3 no_answer".
+// What went wrong in each episode of an arm, in words, but for what its status says.
+function troublesOf(arm) {
+  return remember(`troubles ${arm}`, () => {
+    const found = new Map();
+    for (const { word } of overview.troubles)
+      for (const i of index.arms[arm].troubles?.[word] ?? [])
+        found.set(i, [...(found.get(i) ?? []), word.replaceAll("-", " ")]);
+    return found;
+  });
+}
+
+// What became of an arm's samples of a problem, such as "ok · cut short" or "2 ok, 1 no answer".
 function statusOf(arm, place) {
   const places = remember(`where ${arm}`, () =>
     d3.group(d3.range(index.arms[arm].p.length), (i) => index.arms[arm].p[i]),
   );
-  const found = (places.get(place) ?? []).map(
-    (i) => index.arms[arm].status[i] + (index.arms[arm].cut[i] ? " · cut" : ""),
+  const found = (places.get(place) ?? []).map((i) =>
+    [index.arms[arm].status[i], ...(troublesOf(arm).get(i) ?? [])].join(" · "),
   );
   const counts = d3.rollups(
     found,

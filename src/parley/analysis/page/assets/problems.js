@@ -51,12 +51,12 @@ function statusPair(pair, place) {
   return `${statusOf(pair.a, place)} / ${statusOf(pair.b, place)}`;
 }
 
-// Words by which the filter finds a status of one side: "A:cut", "B:no answer".
+// Words by which the filter finds a status of one side: "A:cut-short", "B:no-answer".
 function statusWords(pair, place) {
   const of = (side, arm) =>
     statusOf(arm, place)
       .split(/, | · /)
-      .map((said) => `${side}:${said.replace(/^\d+ /, "")}`);
+      .map((said) => `${side}:${said.replace(/^\d+ /, "").replaceAll(" ", "-")}`);
   return [...of("A", pair.a), ...of("B", pair.b)].join(" ");
 }
 
