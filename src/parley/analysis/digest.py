@@ -20,7 +20,9 @@ from parley.store.lines import Line, read_lines
 
 QUESTION = 240
 """Characters of a question in a list of problems; its transcript has all of them."""
-STRANGE = (KeyError, TypeError, AttributeError)
+LARGEST = 2**53
+"""From here on, a number is no count or time of ours, and JavaScript would not hold it either."""
+STRANGE = (KeyError, TypeError, AttributeError, ValueError)
 """What a record of an unknown shape raises when it is read as one of ours."""
 
 
@@ -126,7 +128,9 @@ def _row(
 ) -> _Row:
     episode = regraded(record, later)
     try:
-        row = {**episode_row(episode, metrics=metrics), "vote": _vote(episode) if votes else None}
+        row = episode_row(episode, metrics=metrics)
+        _check(episode, row, metrics)
+        row["vote"] = _vote(episode) if votes else None
     except StoreError as error:
         return _Row(line.start, error=error)
     except STRANGE:
@@ -135,6 +139,19 @@ def _row(
     shape = names.setdefault(shape, shape)
     _count(flow, episode)
     return _Row(line.start, shape, tuple(row.values()), *_listed(episode))
+
+
+def _check(episode: Mapping[str, Any], row: Mapping[str, Any], metrics: Sequence[str]) -> None:
+    """Raises one of STRANGE where a value is none that a run writes, before it is summed."""
+    for name in metrics:
+        if not isinstance(row[name], int | float | None):
+            raise TypeError(f"{name} is no number")
+    for name, value in row.items():
+        if isinstance(value, int | float) and not abs(value) < LARGEST:
+            raise ValueError(f"{name} is out of range")
+    for turn in episode["turns"]:
+        if not (isinstance(turn["title"], str) and isinstance(turn["index"], int)):
+            raise TypeError("a turn has no title or no number")
 
 
 def _made(rows: Mapping[Key, _Row], flow: Flow, end: int) -> Digest:
@@ -191,7 +208,7 @@ def _flow(episodes: Iterable[Mapping[str, Any]]) -> Flow:
 def _count(flow: Flow, episode: Mapping[str, Any]) -> None:
     try:
         flow.add(episode)
-    except (*STRANGE, ValueError):
+    except STRANGE:
         return
 
 

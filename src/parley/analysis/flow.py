@@ -95,7 +95,7 @@ def summed(episodes: Iterable[Record]) -> Flow:
     are left out."""
     sums = _Sums()
     for episode in episodes:
-        with suppress(KeyError, TypeError, AttributeError):
+        with suppress(KeyError, TypeError, AttributeError, ValueError, IndexError):
             _add(sums, episode)
     return Flow(
         episodes=sums.episodes,

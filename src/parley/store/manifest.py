@@ -92,13 +92,16 @@ def _check_shapes(path: Path, known: Mapping[str, Any]) -> None:
     for name, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise StoreError(f"{path}: '{name}' is {_short(value)}, not a whole number")
+    if known.get("planned", {}).get("samples") == 0:
+        raise StoreError(f"{path}: 'samples' is 0: an arm has one or more")
     for name in ("study", "arm", "label", "fingerprint", "metric", "status"):
         if not isinstance(known.get(name, ""), str):
             raise StoreError(f"{path}: '{name}' is {_short(known[name])}, not a text")
     for name, value in known.get("choices", {}).items():
         if isinstance(value, dict | list):
             raise StoreError(f"{path}: the choice '{name}' is {_short(value)}, not a short value")
-    if not all(isinstance(name, str) for name in known.get("metrics") or ()):
+    metrics = known.get("metrics", [])
+    if not isinstance(metrics, list) or not all(isinstance(name, str) for name in metrics):
         raise StoreError(f"{path}: 'metrics' are not all texts")
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from parley.analysis.frames import load, tidy
 from parley.analysis.notes import notes
+from parley.analysis.page.document import page
 from parley.analysis.tables import results
 from records import episode, failed, sample_episodes, write_arm
 from shared_data import case
@@ -119,6 +120,33 @@ def test_lines_of_another_shape_are_counted(tmp_path: Path) -> None:
     assert len(frames.episodes) == 2
     assert frames.arms["unreadable"].tolist() == [1]
     assert frames.faults[0].endswith("does not know: 1.")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("score", "metrics", "f1"), "0.5"),
+        (("score", "metrics", "f1"), 1e300),
+        (("turns", 0, "title"), None),
+        (("turns", 0, "index"), None),
+        (("turns", 0, "calls", 0, "usage", "cached"), 1e300),
+        (("turns", 0, "calls", 0, "tokens", "prompt", "evidence"), "many"),
+    ],
+)
+def test_a_value_that_no_run_writes_makes_its_episode_unreadable(
+    tmp_path: Path, path: tuple[str | int, ...], value: object
+) -> None:
+    folder = write_arm(tmp_path / "s", "full", sample_episodes("full", 3))
+    good, bad, *rest = (folder / "episodes.jsonl").read_bytes().splitlines()
+    record = at = orjson.loads(bad)
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    lines = (good, orjson.dumps(record), *rest)
+    (folder / "episodes.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    frames = load(tmp_path)
+    assert (len(frames.episodes), frames.arms["unreadable"].tolist()) == (2, [1])
+    assert page("s", frames, results(frames), notes(frames, results(frames)))
 
 
 def test_later_grades_are_read_and_marked(tmp_path: Path) -> None:

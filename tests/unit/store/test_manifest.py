@@ -29,6 +29,9 @@ def test_round_trip(tmp_path: Path) -> None:
         (b"[]", "is not a JSON object"),
         (b"{}", "lacks study, arm"),
         (b'{"choices": 3}', "'choices' is not a JSON object"),
+        (b'{"metrics": 0.5}', "'metrics' are not all texts"),
+        (b'{"metrics": "f1"}', "'metrics' are not all texts"),
+        (b'{"planned": {"problems": 3, "samples": 0}}', "'samples' is 0"),
         (orjson.dumps({"version": VERSION + 1}), "newer Parley"),
     ],
 )
