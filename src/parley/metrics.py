@@ -62,7 +62,8 @@ def episode_row(episode: Record, *, metrics: Sequence[str] = ()) -> Row:
                 f"a metric is named {name!r}, which is a column of its own",
                 remedy="rename it in the benchmark, then: parley rescore",
             )
-        row[name] = 0.0 if failure else score.get("metrics", {}).get(name)
+        value = 0.0 if failure else score.get("metrics", {}).get(name)
+        row[name] = value if isinstance(value, int | float) else None
     return row
 
 

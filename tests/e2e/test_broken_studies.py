@@ -78,7 +78,15 @@ def test_half_written_folders(tmp_path: Path) -> None:
     refused(shown, "garbled: cannot be read", "torn_manifest: cannot be read")
     assert shown.out.count("0001") == 2
     refused(parley("show", str(study / "strange"), at=tmp_path), "is no episode")
-    refused(parley("rescore", str(study), at=tmp_path), "pact: not graded", "config.yaml")
+    for name, target in (
+        ("pact", "no.such.Benchmark"),
+        ("torn", "parley.benchmarks.fictional.Fictional"),
+    ):
+        text = f"benchmark: {{_target_: {target}}}\nanswer: short\n"
+        (study / name / "config.yaml").write_text(text)
+    again = parley("rescore", str(study), at=tmp_path)
+    refused(again, "pact: not graded: ", "no.such", "garbled: not graded", "config.yaml")
+    assert "torn: 2 answers graded again" in again.out
 
 
 def test_nan_scores_and_failures(tmp_path: Path) -> None:

@@ -58,9 +58,12 @@ def test_failed_episode_keeps_the_tokens_it_spent() -> None:
 
 
 def test_a_metric_that_is_absent_or_not_a_number_is_none() -> None:
-    row = episode_row(line(episode(metrics={"em": float("nan")})), metrics=("em", "f1"))
+    record = line(episode(metrics={"em": float("nan"), "f1_squad": 0.5}))
+    record["score"]["metrics"]["f1_squad"] = "0.5"
+    row = episode_row(record, metrics=("em", "f1"))
     assert row["em"] is None
     assert row["f1"] is None
+    assert row["f1_squad"] is None
 
 
 def test_a_metric_never_hides_another_column() -> None:

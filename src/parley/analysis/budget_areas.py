@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from parley.analysis.fronts import best_at
-from parley.analysis.naming import settings
+from parley.analysis.naming import counted, settings
 from parley.analysis.placed import Facet, Placed
 from parley.analysis.style import (
     COLOURS,
@@ -64,7 +64,9 @@ def draw(placed: Placed, title: str = "", *, look: Look = SCREEN) -> Figure:
         )
         bare(axis, look, grid="y")
         where = f"{facet.benchmark} · {facet.model}   " if len(facets) > 1 else ""
-        axis.set_title(f"{where}n = {facet.drawn.n} problems", fontsize=look.heading, loc="left")
+        axis.set_title(
+            f"{where}n = {counted(facet.drawn.n, 'problem')}", fontsize=look.heading, loc="left"
+        )
         axis.set_xlabel(f"budget: {_unit(placed, look)}", fontsize=look.label)
         axis.set_ylabel(f"chance of the best {_score(placed)}", fontsize=look.label)
         axis.xaxis.set_major_formatter(placed.cost.ticks)

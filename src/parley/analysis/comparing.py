@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from parley.analysis.costs import Cost
 from parley.analysis.frames import Frames, tidy
-from parley.analysis.naming import facets
+from parley.analysis.naming import counted, facets
 from parley.analysis.paired import ALPHA, Saving, compare, saving
 from parley.analysis.scored_arms import ScoredArm, check_two, scored_arms, unlike
 from parley.analysis.selecting import differences, find, matched, only
@@ -211,25 +211,26 @@ def _limits(one: ScoredArm, two: ScoredArm, cost: Cost) -> Iterator[str]:
     common = set(one.score) & set(two.score)
     if set(one.score) != set(two.score):
         yield (
-            f"{one.label} holds {_problems(len(one.score))}, {two.label} {len(two.score)}: "
-            f"compared on the {len(common)} that both hold."
+            f"{one.label} holds {counted(len(one.score), 'problem')}, {two.label} "
+            f"{len(two.score)}: compared on the {len(common)} that both hold."
         )
     apart = sum(one.score[name] != two.score[name] for name in common)
     if 0 < apart < FEWEST:
         yield (
-            f"{one.label} and {two.label} differ on {_problems(apart)}: with fewer than {FEWEST} "
-            "no test can reach p < 0.05, and the bootstrap interval is too narrow."
+            f"{one.label} and {two.label} differ on {counted(apart, 'problem')}: with fewer than "
+            f"{FEWEST} no test can reach p < 0.05, and the bootstrap interval is too narrow."
         )
     for arm in (one, two):
         if arm.errors:
             yield f"{arm.label}: {arm.errors} failed episodes count as 0, at what they spent."
         if lacking := sum(math.isnan(arm.score[name]) for name in common):
-            yield f"{arm.label}: {arm.row['metric']} is not a number on {_problems(lacking)}."
+            metric, problems = arm.row["metric"], counted(lacking, "problem")
+            yield f"{arm.label}: {metric} is not a number on {problems}."
         if lacking := sum(math.isnan(arm.cost[name]) for name in common):
             why = " (reused calls have no latency or cache of their own)" if not cost.plain else ""
-            yield f"{arm.label}: the cost is not known on {_problems(lacking)}{why}."
+            yield f"{arm.label}: the cost is not known on {counted(lacking, 'problem')}{why}."
         if free := sum(arm.cost[name] == 0 for name in common):
-            yield f"{arm.label}: {_problems(free)} cost nothing, where there is no ratio."
+            yield f"{arm.label}: {counted(free, 'problem')} cost nothing, where there is no ratio."
 
 
 def _baseline(arms: Sequence[ScoredArm], name: str | None) -> ScoredArm | None:
@@ -258,7 +259,3 @@ def _bounds(name: str, found: Interval) -> Row:
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values) if values else math.nan
-
-
-def _problems(count: int) -> str:
-    return "1 problem" if count == 1 else f"{count} problems"

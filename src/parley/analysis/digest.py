@@ -14,7 +14,7 @@ from parley.analysis.transcript import inert
 from parley.errors import StoreError
 from parley.grading.voting import vote
 from parley.metrics import episode_row
-from parley.store import later_scores, regraded, scored_rows
+from parley.store import STRANGE, later_scores, regraded, scored_rows
 from parley.store.archive import EPISODES, Key, row_key
 from parley.store.lines import Line, read_lines
 
@@ -22,8 +22,6 @@ QUESTION = 240
 """Characters of a question in a list of problems; its transcript has all of them."""
 LARGEST = 2**53
 """From here on, a number is no count or time of ours, and JavaScript would not hold it either."""
-STRANGE = (KeyError, TypeError, AttributeError, ValueError)
-"""What a record of an unknown shape raises when it is read as one of ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +127,7 @@ def _row(
     episode = regraded(record, later)
     try:
         row = episode_row(episode, metrics=metrics)
-        _check(episode, row, metrics)
+        _check(episode, row)
         row["vote"] = _vote(episode) if votes else None
     except StoreError as error:
         return _Row(line.start, error=error)
@@ -141,11 +139,8 @@ def _row(
     return _Row(line.start, shape, tuple(row.values()), *_listed(episode))
 
 
-def _check(episode: Mapping[str, Any], row: Mapping[str, Any], metrics: Sequence[str]) -> None:
+def _check(episode: Mapping[str, Any], row: Mapping[str, Any]) -> None:
     """Raises one of STRANGE where a value is none that a run writes, before it is summed."""
-    for name in metrics:
-        if not isinstance(row[name], int | float | None):
-            raise TypeError(f"{name} is no number")
     for name, value in row.items():
         if isinstance(value, int | float) and not abs(value) < LARGEST:
             raise ValueError(f"{name} is out of range")
@@ -216,7 +211,7 @@ def _listed(episode: Mapping[str, Any]) -> tuple[str, str]:
     """Question and gold answer as a list of problems shows them; empty in a record without."""
     try:
         return _cut(str(episode["question"])), _cut(str(episode["answers"][0]))
-    except (*STRANGE, IndexError):
+    except STRANGE:
         return "", ""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from parley.analysis.agreement import disagreement
 from parley.metrics import edge_rows
-from parley.store import scored_rows
+from parley.store import STRANGE, scored_rows
 from parley.store.archive import Key
 
 MOST = 2000
@@ -95,7 +95,7 @@ def summed(episodes: Iterable[Record]) -> Flow:
     are left out."""
     sums = _Sums()
     for episode in episodes:
-        with suppress(KeyError, TypeError, AttributeError, ValueError, IndexError):
+        with suppress(*STRANGE):
             _add(sums, episode)
     return Flow(
         episodes=sums.episodes,

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.analysis.cache import LEAST, digest
-from parley.analysis.digest import STRANGE, Digest, Index
+from parley.analysis.digest import Digest, Index
 from parley.errors import StoreError
 from parley.metrics import edge_rows, turn_rows
-from parley.store import Manifest, find_arms, read_manifest, scored_rows
+from parley.store import STRANGE, Manifest, find_arms, read_manifest, scored_rows
 from parley.store.archive import EPISODES
 
 if TYPE_CHECKING:

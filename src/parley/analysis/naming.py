@@ -90,6 +90,11 @@ def facets(rows: Sequence[Row]) -> dict[tuple[str, str], list[int]]:
     return {key: found[key] for key in order}
 
 
+def counted(count: int, word: str) -> str:
+    """`1 arm`, `2 arms`."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
 def parameters(model: str) -> float:
     """Parameters of a model as its name gives them ("qwen3-8b", "smollm2-135m"), inf where it
     gives none. The last number that is followed by m, b or t counts."""

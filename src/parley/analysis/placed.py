@@ -23,7 +23,7 @@ from parley.analysis.fronts import (
     hypervolume,
     reference,
 )
-from parley.analysis.naming import facets, shortest
+from parley.analysis.naming import counted, facets, shortest
 from parley.analysis.stats import Interval, lones, pareto, per_problem
 from parley.analysis.style import SCORES
 from parley.errors import ConfigError
@@ -136,7 +136,7 @@ def reading(placed: Placed, wanted: Sequence[float] = ()) -> list[str]:
             lines.append(
                 f"{where}hypervolume {facet.volume.mean:.3f}{span}, of 1 for a perfect answer at "
                 f"no cost (reference point: score 0 at {amount(dearest)} {unit}; "
-                f"{facet.drawn.n} problems held by all)."
+                f"{counted(facet.drawn.n, 'problem')} held by all)."
             )
         for budget in wanted or budgets(facet.drawn):
             best = best_at(facet.drawn, budget)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from parley.analysis.arm_rows import GRADES, METRICS, SAMPLED, TOKENS, Row, grade_column
 from parley.analysis.frames import plain_rows
-from parley.analysis.naming import facets, settings, shortest
+from parley.analysis.naming import counted, facets, settings, shortest
 from parley.analysis.stats import BINARY
 from parley.metrics import STATUSES
 
@@ -53,7 +53,7 @@ def to_rich(table: pd.DataFrame, *, width: int = 120) -> Group:
 
     rows = plain_rows(table)
     tables = _tables(rows, _columns(table, rows), width)
-    title = f"{', '.join(dict.fromkeys(row['study'] for row in rows))}: {len(rows)} arms"
+    title = f"{', '.join(dict.fromkeys(row['study'] for row in rows))}: {counted(len(rows), 'arm')}"
     return Group(Text(title, style="bold"), *tables, Text(_caption(rows)))
 
 

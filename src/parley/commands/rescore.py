@@ -13,10 +13,10 @@ import orjson
 import yaml
 
 from parley.building import build_benchmark
-from parley.errors import StoreError
+from parley.errors import ParleyError, StoreError
 from parley.grading.thinking import noted
 from parley.protocols import Benchmark
-from parley.store import SCORES, find_arms, latest_rows, write_atomic
+from parley.store import SCORES, STRANGE, find_arms, latest_rows, unreadable, write_atomic
 from parley.types import Problem
 
 
@@ -33,11 +33,12 @@ def command(arguments: Sequence[str]) -> int:
     for arm in arms:
         try:
             graded, changed = rescore(arm, build_benchmark(_config(arm)))
-        except StoreError as error:
+        except (ParleyError, *STRANGE) as error:
+            told = unreadable(arm, error)
             if len(arms) == 1:
-                raise
+                raise told from error
             unread += 1
-            print(f"{arm.name}: not graded: {error.what}", file=sys.stderr)
+            print(f"{arm.name}: not graded: {told.what}", file=sys.stderr)
             continue
         print(f"{arm.name}: {graded} answers graded again, {changed} scores changed")
     return 1 if unread else 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from parley.console import wide_console
 from parley.errors import ConfigError, StoreError
-from parley.store import find_arms
+from parley.store import STRANGE, find_arms, unreadable
 
 
 def command(arguments: Sequence[str]) -> int:
@@ -40,9 +40,8 @@ def command(arguments: Sequence[str]) -> int:
                     found += 1
                     console.rule(arm.name)
                     console.print(render(row, width=min(console.width, 120), full=given.full))
-        except (StoreError, KeyError, TypeError, AttributeError) as error:
-            shape = "episodes of a shape this version does not know"
-            told = error if isinstance(error, StoreError) else StoreError(f"{arm}: {shape}")
+        except (StoreError, *STRANGE) as error:
+            told = unreadable(arm, error)
             if len(arms) == 1:
                 raise told from error
             unread += 1

@@ -25,12 +25,14 @@ from filelock import FileLock, Timeout
 from parley.errors import StoreError
 from parley.store.archive import (
     EPISODES,
+    STRANGE,
     Key,
     find_arms,
     latest_rows,
     read_episodes,
     row_key,
     schema,
+    unreadable,
 )
 from parley.store.lines import iter_lines, read_lines, reason, sync_folder, write_atomic
 from parley.store.manifest import MANIFEST, Manifest, read_manifest, resumed, write_manifest
@@ -39,6 +41,7 @@ from parley.types import Episode
 
 __all__ = [
     "SCORES",
+    "STRANGE",
     "ArmWriter",
     "Manifest",
     "find_arms",
@@ -50,6 +53,7 @@ __all__ = [
     "regraded",
     "schema",
     "scored_rows",
+    "unreadable",
     "write_atomic",
 ]
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parley.errors import StoreError
+from parley.errors import ParleyError, StoreError
 from parley.store.lines import Line, read_lines
 from parley.store.manifest import MANIFEST, check_version
 from parley.types import VERSION, Episode
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 EPISODES = "episodes.jsonl"
 Key = tuple[str, int]
 """(problem, sample)"""
+STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+"""What a record of an unknown shape raises when it is read as one of ours."""
 
 
 def find_arms(path: Path) -> list[Path]:
@@ -32,6 +34,13 @@ def find_arms(path: Path) -> list[Path]:
         allowed="the folder of an arm, of a study, or of all studies (outputs)",
         remedy="run a study first (parley run), or name its folder",
     )
+
+
+def unreadable(arm: Path, error: Exception) -> ParleyError:
+    """The error to show for an arm of which a record could not be used."""
+    if isinstance(error, ParleyError):
+        return error
+    return StoreError(f"{arm}: episodes of a shape this version does not know")
 
 
 def row_key(path: Path, line: Line) -> Key:

@@ -125,7 +125,6 @@ def test_lines_of_another_shape_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("score", "metrics", "f1"), "0.5"),
         (("score", "metrics", "f1"), 1e300),
         (("turns", 0, "title"), None),
         (("turns", 0, "index"), None),

@@ -20,14 +20,12 @@ from parley.analysis.page.flows import Flow, parts
 from parley.analysis.page.scores import Problem
 from parley.analysis.transcript import inert
 from parley.errors import StoreError
-from parley.store import scored_rows
+from parley.store import STRANGE, scored_rows
 
 MOST_BYTES = 13_000_000
 """Of all compressed transcripts as they stand in the page (base64): keeps it below 20 MB."""
 MOST_EPISODES = 3_000
 """Held while records are read, so that memory does not grow with a study."""
-STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
-"""What a record of an unknown shape raises when it is read as one of ours."""
 Record = Mapping[str, Any]
 
 
