@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -63,6 +64,14 @@ def test_a_worker_ends_with_all_it_has_started() -> None:
     pytest.fail("it lives on")
 
 
+@pytest.fixture(scope="module")
+def scorers() -> Iterator[Pool]:
+    pytest.importorskip("reasoning_gym")
+    pool = Pool("reasoning_gym", size=1)
+    yield pool
+    pool.close()
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -73,18 +82,13 @@ def test_a_worker_ends_with_all_it_has_started() -> None:
         "__import__('socket').create_connection(('127.0.0.1', 9))",
     ],
 )
-def test_what_a_scorer_evaluates_reaches_nothing(said: str, tmp_path: Path) -> None:
+def test_what_a_scorer_evaluates_reaches_nothing(said: str, tmp_path: Path, scorers: Pool) -> None:
     """The scorer of `countdown` evaluates an answer as Python."""
-    pytest.importorskip("reasoning_gym")
-    pool = Pool("reasoning_gym", size=1)
     path = tmp_path / "made"
     problem = {"task": "countdown", "seed": 1, "size": 2, "settings": {}, "index": 0}
-    try:
-        for answer_text in (said.format(path=path), "1"):
-            score = pool.call("score", limit_s=20, said=answer_text, **problem)
-            assert score < 1
-    finally:
-        pool.close()
+    for answer_text in (said.format(path=path), "1"):
+        score = scorers.call("score", limit_s=20, said=answer_text, **problem)
+        assert score < 1
     assert not path.exists()
 
 
