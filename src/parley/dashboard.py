@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from parley.errors import ConfigError, MissingExtra, ParleyError
+from parley.errors import ConfigError, MissingExtra, ParleyError, StoreError
 from parley.redaction import redact_error
 from parley.store import find_arms, read_manifest, write_atomic
 from parley.tracking.reported import facets, points
@@ -65,7 +66,12 @@ def facts(path: Path) -> Facts:
             remedy=f"parley dashboard {path / next(iter(studies)).name}",
         )
     (study,) = studies
-    manifests = [read_manifest(folder) for folder in find_arms(study)]
+    manifests = []
+    for folder in find_arms(study):
+        with suppress(StoreError):  # the report says what cannot be read; it has no run either
+            manifests.append(read_manifest(folder))
+    if not manifests:
+        raise StoreError(f"{path}: no arm's manifest can be read", remedy=f"parley report {path}")
     place: dict[str, str] = {}
     for manifest in manifests:
         urls = [run.get("url") for run in (manifest.tracking.get("runs") or {}).values()]

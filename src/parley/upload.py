@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parley.store import find_arms, read_manifest
+from parley.errors import StoreError
+from parley.store import find_arms, read_manifest, scored_rows
 from parley.tracking import WandbTracker
 
 
@@ -30,17 +31,23 @@ def upload(folder: Path, tracker: WandbTracker) -> Uploaded:
 
     Sending again replaces what W&B had of a run, so that it may be repeated, and mends runs that
     were tracked in parts. Waits until everything is sent, up to `finish_timeout_s` per arm.
-    Raises StoreError where the folder holds no arms or unreadable records.
+    Raises StoreError where the folder holds no arms; one that cannot be read is left out.
     """
-    sent: dict[str, int] = {}
+    sent: dict[Path, int] = {}
     skipped: dict[str, str] = {}
     studies: dict[Path, None] = {}
     try:
         for home in find_arms(folder):
-            manifest = read_manifest(home)
+            try:
+                manifest = read_manifest(home)
+                if manifest.status == "finished":
+                    sum(1 for _ in scored_rows(home))  # read once before W&B has half of it
+            except StoreError as error:
+                skipped[home.name] = f"cannot be read: {error.what}"
+                continue
             if manifest.status == "finished":
                 studies[home.parent] = None
-                sent[manifest.arm] = tracker.replay(manifest.to_dict(), home)
+                sent[home] = tracker.replay(manifest.to_dict(), home)
             else:
                 skipped[manifest.arm] = f"is {manifest.status}, not finished"
         for study in studies:
@@ -48,8 +55,11 @@ def upload(folder: Path, tracker: WandbTracker) -> Uploaded:
     finally:
         tracker.close(float("inf"))
     if tracker.disabled:
-        skipped |= dict.fromkeys(sent, str(tracker.state["status"]))
+        skipped |= {home.name: str(tracker.state["status"]) for home in sent}
         sent = {}
     return Uploaded(
-        arms=tuple(sent), episodes=sum(sent.values()), skipped=skipped, state=tracker.state
+        arms=tuple(home.name for home in sent),
+        episodes=sum(sent.values()),
+        skipped=skipped,
+        state=tracker.state,
     )

@@ -199,3 +199,24 @@ def test_an_episode_without_what_a_report_needs(tmp_path: Path) -> None:
     found = reported(tmp_path / "s", "full: episodes of a shape this version does not know: 1.")
     assert found["full"]["n"] == "2"
     refused(parley("show", str(folder), at=tmp_path), "of a shape this version does not know")
+
+
+def test_arms_of_two_studies_are_told_apart(tmp_path: Path) -> None:
+    for study, score in (("x", 0.3), ("y", 0.6)):
+        for name in ("full", "pact"):
+            write_arm(tmp_path / "all" / study, name, sample_episodes(name, 8, score=score))
+    done = parley("compare", "all", at=tmp_path)
+    assert done.code == 0, done.said
+    assert "full \u00b7 study x" in done.out
+    assert (tmp_path / "all" / "report" / "compare.csv").exists()
+    two = parley("compare", "all/x/full", "all/y/full", at=tmp_path)
+    assert two.code == 0, two.said
+    assert "study x - study y" in two.out
+    sent = parley("upload", "all", "tracker.mode=offline", at=tmp_path)
+    assert "offline: 4 arms, 32 episodes" in sent.out, sent.said
+    manifest = tmp_path / "all" / "x" / "full" / "manifest.json"
+    manifest.write_text("{")
+    again = parley("upload", "all/x", "tracker.mode=offline", at=tmp_path)
+    assert again.code == 1
+    assert "offline: 1 arms, 8 episodes" in again.out, again.said
+    assert "left out: full: cannot be read" in again.out

@@ -100,6 +100,56 @@ def test_numbers_are_rounded_as_in_the_written_tables(browser: Browser, tmp_path
     assert scores == sorted(f"{100 * row['score']:.1f}" for row in rows)
 
 
+def test_a_mean_never_leaves_a_value_out(browser: Browser, tmp_path: Path) -> None:
+    problems = [f"p{place}" for place in range(20)]
+    right = {"em": 1.0, "f1": 1.0}
+    holed = [episode(name, metrics=right) for name in problems]
+    holed[3] = episode("p3", metrics={"em": float("nan"), "f1": 1.0})
+    reused = call(reused=True, latency=0.0)
+    again = (turn(0, reused), turn(1, call(), answers=True))
+    write_arm(tmp_path / "s", "full", [episode(name, metrics=right) for name in problems])
+    write_arm(tmp_path / "s", "pact", holed)
+    write_arm(tmp_path / "s", "summary", [episode(n, metrics=right, turns=again) for n in problems])
+    with opened(browser, _write(tmp_path / "s")) as page:
+        cells = dict(
+            zip(
+                (text.split()[0] for text in _column(page, "results-table", "arm")),
+                _column(page, "results-table", "score-em"),
+                strict=True,
+            )
+        )
+        assert cells == {"full": "100.0", "pact": "\u2013", "summary": "100.0"}
+        page.locator("#cost").select_option("seconds")
+        labels = page.locator("#frontier .point").evaluate_all("x => x.map(p => p.dataset.arm)")
+        assert len(labels) == 2  # nobody knows what the reused calls would have taken
+        page.locator("#metric").select_option("em")
+        scores = _column(page, "results-table", "score")
+        assert sorted(text.partition(" ")[2] for text in scores) == [
+            "",
+            "83.9\u2013100.0",
+            "83.9\u2013100.0",
+        ]
+
+
+def test_what_decides_nothing_is_not_recommended(browser: Browser, tmp_path: Path) -> None:
+    problems = [f"p{place}" for place in range(12)]
+    right = {"em": 1.0, "f1": 1.0}
+    wrong = {"em": 0.0, "f1": 0.5}
+    write_arm(tmp_path / "s", "full", [episode(name, metrics=wrong) for name in problems])
+    write_arm(tmp_path / "s", "pact", [episode(name, metrics=wrong) for name in problems])
+    write_arm(tmp_path / "s", "begun", [episode(name, metrics=right) for name in problems[:2]])
+    write_arm(tmp_path / "s", "dead", [failed(name) for name in problems])
+    with opened(browser, _write(tmp_path / "s")) as page:
+        page.locator("#budget-number").fill("1000000")
+        said = page.locator("#verdict").inner_text()
+        assert page.locator("#verdict .use").inner_text().split()[1] in ("full", "pact")
+        assert "Without begun: too few of the same problems" in said
+        assert "Clear" not in said  # twelve problems
+        names = [text.split()[0] for text in _column(page, "results-table", "arm")]
+        best = dict(zip(names, _column(page, "results-table", "best"), strict=True))
+        assert (best["begun"], best["dead"]) == ("\u2013", "\u2013")
+
+
 def test_the_table_sorts_by_any_column_and_says_how(browser: Browser, file: Path) -> None:
     with opened(browser, file) as page:
         for key in ("score", "cost", "output", "best", "cut"):

@@ -13,7 +13,6 @@ from parley.analysis.style import (
     COLOURS,
     GREY,
     INK,
-    SCORES,
     SCREEN,
     Look,
     bare,
@@ -148,4 +147,4 @@ def _unit(placed: Placed, look: Look) -> str:
 
 
 def _score(placed: Placed) -> str:
-    return SCORES.get(placed.metric, placed.metric)
+    return placed.title

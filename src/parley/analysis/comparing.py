@@ -16,7 +16,7 @@ from parley.analysis.frames import Frames, tidy
 from parley.analysis.naming import counted, facets
 from parley.analysis.paired import ALPHA, Saving, compare, saving
 from parley.analysis.scored_arms import ScoredArm, check_two, scored_arms, unlike
-from parley.analysis.selecting import differences, find, matched, only
+from parley.analysis.selecting import SETTINGS, differences, find, matched, only
 from parley.analysis.stats import Interval, holm, lones
 from parley.errors import ConfigError
 
@@ -93,6 +93,9 @@ def compare_study(
         alike = [arm for arm in others if arm.metric == base.metric]
         told += [unlike(arm, base) for arm in others if arm.metric != base.metric]
         chosen += [(arm, base) for arm in alike]
+        for arm in alike:
+            apart = differences(arm.row, base.row, SETTINGS)
+            told += [f"{arm.label} and {base.label}: {text}" for text in apart]
         named = sum(_named(arm, BASELINE) for arm in held)
         if baseline is None and named != 1 and len(held) > 1:
             told.append(
@@ -221,6 +224,11 @@ def _limits(one: ScoredArm, two: ScoredArm, cost: Cost) -> Iterator[str]:
             f"{FEWEST} no test can reach p < 0.05, and the bootstrap interval is too narrow."
         )
     for arm in (one, two):
+        if arm.row["run"] != "finished":
+            yield f"{arm.label}: the run is marked {arm.row['run']!r}."
+        if lost := int(arm.row["missing"]):
+            planned = int(arm.row["planned_problems"]) * int(arm.row["planned_samples"])
+            yield f"{arm.label}: {lost} of {planned} planned episodes are missing, and in no mean."
         if arm.errors:
             yield f"{arm.label}: {arm.errors} failed episodes count as 0, at what they spent."
         if lacking := sum(math.isnan(arm.score[name]) for name in common):
@@ -229,8 +237,8 @@ def _limits(one: ScoredArm, two: ScoredArm, cost: Cost) -> Iterator[str]:
         if lacking := sum(math.isnan(arm.cost[name]) for name in common):
             why = " (reused calls have no latency or cache of their own)" if not cost.plain else ""
             yield f"{arm.label}: the cost is not known on {counted(lacking, 'problem')}{why}."
-        if free := sum(arm.cost[name] == 0 for name in common):
-            yield f"{arm.label}: {counted(free, 'problem')} cost nothing, where there is no ratio."
+    if free := sum(two.cost[name] == 0 for name in common):
+        yield f"{two.label}: {counted(free, 'problem')} cost nothing, where there is no ratio."
 
 
 def _baseline(arms: Sequence[ScoredArm], name: str | None) -> ScoredArm | None:

@@ -51,6 +51,23 @@ class Best:
     share a draw. They sum to less than 1 where in some draws no arm fits."""
 
 
+def comparable(held: Sequence[frozenset[str]]) -> list[int]:
+    """Arms that may be drawn together, in their order: those that share at least half of the
+    problems of the arm that overlaps most with all others. A barely begun arm would otherwise
+    leave the others its few problems. All of them where fewer than two would remain."""
+    order = sorted(
+        range(len(held)), key=lambda i: (-sum(len(held[i] & other) for other in held), i)
+    )
+    kept: list[int] = []
+    common: frozenset[str] = frozenset()
+    for arm in order:
+        shared = common & held[arm] if kept else held[arm]
+        if not kept or 2 * len(shared) >= len(held[order[0]]):
+            kept.append(arm)
+            common = shared
+    return sorted(kept) if len(kept) > 1 else list(range(len(held)))
+
+
 def draw(
     scores: Sequence[Sequence[float]],
     costs: Sequence[Sequence[float]],

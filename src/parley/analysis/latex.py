@@ -9,8 +9,7 @@ from typing import Any
 from parley.analysis.compared import probability
 from parley.analysis.comparing import Compared
 from parley.analysis.naming import facets, settings, shortest
-from parley.analysis.placed import Placed
-from parley.analysis.style import SCORES
+from parley.analysis.placed import Placed, completed
 from parley.analysis.tex_text import comment, escaped
 
 Row = dict[str, Any]
@@ -30,7 +29,7 @@ def to_latex(placed: Placed, compared: Compared) -> str:
             name = escaped(f"{benchmark}, {model}")
             lines += [r"\midrule", rf"\multicolumn{{{COLUMNS}}}{{l}}{{\emph{{{name}}}}} \\"]
         lines += [r"\midrule", *_rows(placed, compared, members)]
-    score = escaped(SCORES.get(placed.metric, placed.metric))
+    score = escaped(placed.title)
     unit = escaped(placed.cost.unit)
     heads = rf"arm & {score} (\%) & 95\% & {unit} & 95\% & saved (\%) & 95\% & $p$ \\"
     return "\n".join(
@@ -62,7 +61,7 @@ def _rows(placed: Placed, compared: Compared, members: Sequence[Row]) -> list[st
     scores = [_percent(row["score"]) for row in members]
     costs = [placed.cost.amount(_number(row["cost"])) for row in members]
     best = _percent(max((row["score"] for row in members if _known(row["score"])), default=None))
-    known = [row["cost"] for row in members if _known(row["cost"])]
+    known = [row["cost"] for row in members if _known(row["cost"]) and completed(row)]
     least = placed.cost.amount(min(known)) if known else ""
     found = []
     for row, label, name, score, cost in zip(members, labels, names, scores, costs, strict=True):
@@ -71,7 +70,7 @@ def _rows(placed: Placed, compared: Compared, members: Sequence[Row]) -> list[st
             escaped(label),
             _bold(score, score == best and score != NONE),
             _span(row, "score", _percent),
-            _bold(NONE if cost == "-" else cost, cost == least),
+            _bold(NONE if cost == "-" else cost, cost == least and completed(row)),
             _span(row, "cost", placed.cost.amount),
             *_saved(pair),
         ]
@@ -96,10 +95,10 @@ def _saved(pair: Row | None) -> list[str]:
 
 def _caption(placed: Placed, compared: Compared) -> str:
     counts = sorted({int(row["n"]) for row in placed.rows if row["n"]})
-    n = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0] if counts else 0}"
+    n = f"{counts[0]}$ to ${counts[-1]}" if len(counts) > 1 else f"{counts[0] if counts else 0}"
     bases = ", ".join(dict.fromkeys(_short(row["second"]) for row in compared.pairs))
     said = (
-        f"{escaped(SCORES.get(placed.metric, placed.metric))} and "
+        f"{escaped(placed.title)} and "
         f"{escaped(placed.cost.label)}, means over $n = {n}$ problems with 95\\% intervals "
         "(bootstrap over problems; Wilson for accuracies of one sample). "
         "Bold: best score, lowest cost."

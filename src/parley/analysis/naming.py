@@ -24,9 +24,10 @@ PREFERENCE = (
     "answer",
     "sampling",
     "engine",
+    "study",
 )
 """Choices that are added, the first and fewest that make the names differ."""
-NAMED = frozenset({"seed", "shots", "answer", "budget"})
+NAMED = frozenset({"seed", "shots", "answer", "budget", "study"})
 """Choices whose value says nothing alone: "seed 43", not "43"."""
 SILENT = frozenset({"-", "identity", "none"})
 """Channels that change nothing."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from parley.analysis.frames import Frames, plain_rows
+from parley.analysis.fronts import comparable
 from parley.analysis.naming import facets, shortest
 from parley.types import VERSION
 
@@ -97,7 +98,9 @@ def _problem_sets(
         if held and any(problems != held[0] for problems in held):
             sizes = [len(problems) for problems in held]
             common = len(set.intersection(*held))
-            alone = "" if common else ", and there is no chance of being the best to tell"
+            drawn = [frozenset(held[i]) for i in comparable([frozenset(one) for one in held])]
+            none = not frozenset.intersection(*drawn)
+            alone = ", and there is no chance of being the best to tell" if none else ""
             yield (
                 f"Arms of {benchmark} hold different problems ({min(sizes)} to {max(sizes)} each, "
                 f"{common} common to all): each mean is over the arm's own{alone}."
@@ -120,6 +123,8 @@ def _troubles(row: Row, episodes: pd.DataFrame | None, unread: bool) -> Iterator
             f"{row['errors']} of {row['episodes']} episodes failed ({kinds}): scored 0, with the "
             "tokens they had spent by then."
         )
+        if row["errors"] == row["episodes"]:
+            yield "no episode was completed: it is on no front, and best at no budget."
     if row["unscored"]:
         yield (
             f"{row['metric']} is not a number in {row['unscored']} of {row['episodes']} episodes, "

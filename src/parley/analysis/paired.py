@@ -15,6 +15,8 @@ from parley.analysis.stats import RESAMPLES, Interval, interval, intervals
 
 ALPHA = 0.05
 POWER = 0.8
+FARTHEST = 2.0**12
+"""Standard deviations beyond which no difference is looked for."""
 EXACT = 14
 """Problems that differ up to which all sign flips are tried (2^14 are), instead of drawn ones."""
 MCNEMAR = "exact McNemar"
@@ -142,13 +144,38 @@ def detectable(
 ) -> float:
     """The mean difference that a paired t test of this many problems, varying this much, would
     find with the given power."""
-    from statsmodels.stats.power import TTestPower
+    from scipy.optimize import brentq
 
     spread = _spread(differences)
     if math.isnan(spread) or spread == 0:
         return math.nan
-    size = TTestPower().solve_power(nobs=len(differences), alpha=alpha, power=power)
+    n = len(differences)
+    low, high = 0.0, 1.0
+    while high < FARTHEST and _power(high, n, alpha) < power:
+        low, high = high, 2 * high
+    if high >= FARTHEST:
+        return math.nan
+    size = brentq(lambda size: _power(size, n, alpha) - power, low, high)
     return float(size) * spread
+
+
+def _power(size: float, n: int, alpha: float) -> float:
+    """Of a two-sided paired t test, at so many standard deviations: over the values that the
+    sample's spread may have. (scipy's noncentral t has none for few problems and a small alpha.)
+    """
+    from scipy.integrate import quad
+    from scipy.special import ndtr
+    from scipy.stats import chi, t
+
+    degrees = n - 1
+    edge, shift = float(t.isf(alpha / 2, degrees)), size * math.sqrt(n)
+    ends = chi.ppf([1e-12, 1 - 1e-12], degrees)
+
+    def found(root: float) -> float:
+        limit = edge * root / math.sqrt(degrees)
+        return float((ndtr(shift - limit) + ndtr(-shift - limit)) * chi.pdf(root, degrees))
+
+    return float(quad(found, *ends, limit=200)[0])
 
 
 def saving(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -> Saving:

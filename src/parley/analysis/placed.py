@@ -19,6 +19,7 @@ from parley.analysis.fronts import (
     best_at,
     budgets,
     chances,
+    comparable,
     draw,
     hypervolume,
     reference,
@@ -47,7 +48,10 @@ class Facet:
 
     benchmark: str
     model: str
+    metric: str
     labels: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Arms that hold too few of the others' problems to be drawn with them."""
     drawn: Draws
     volume: Interval
     chances: tuple[float, ...]
@@ -63,6 +67,12 @@ class Placed:
     cost: Cost
     rows: tuple[Row, ...]
     facets: tuple[Facet, ...]
+
+    @property
+    def title(self) -> str:
+        """The score's name, or "score" where benchmarks are graded by different ones."""
+        metrics = {facet.metric for facet in self.facets} or {self.metric}
+        return SCORES.get(self.metric, self.metric) if len(metrics) == 1 else "score"
 
     def readings(self, wanted: Sequence[float] = ()) -> Iterator[tuple[Facet, Best]]:
         """What to use at each of the budgets, round ones where none is wanted."""
@@ -87,29 +97,38 @@ def place(
     groups = dict(iter(frames.episodes.groupby("folder"))) if len(frames.episodes) else {}
     folders = {(arm["study"], arm["arm"]): arm["folder"] for arm in frames.arm_rows()}
     rows, values = [], []
-    for row in plain_rows(table):
+    known_rows = plain_rows(table)
+    heads = {key: known_rows[at[0]]["metric"] for key, at in facets(known_rows).items()}
+    for row in known_rows:
         episodes = groups.get(folders[row["study"], row["arm"]])
-        placed, by_problem = _placed(row, episodes, metric or row["metric"], cost, seed)
+        chosen = metric or heads[str(row["benchmark"]), str(row["model"])]
+        placed, by_problem = _placed(row, episodes, chosen, cost, seed)
         rows.append(placed)
         values.append(by_problem)
     found = []
-    for (benchmark, model), positions in facets(rows).items():
+    for positions in facets(rows).values():
         members = [rows[i] for i in positions]
-        held = [i for i in positions if values[i][0]]
-        front = pareto([row["cost"] for row in members], [row["score"] for row in members])
+        held = [i for i in positions if values[i][0] and completed(rows[i])]
+        scores = [row["score"] if completed(row) else math.nan for row in members]
+        front = pareto([row["cost"] for row in members], scores)
         for row, on_front in zip(members, front, strict=True):
             row["front"] = on_front
         if not held:
             continue
-        facet = _facet(benchmark, model, [rows[i] for i in held], [values[i] for i in held], seed)
+        drawable = comparable([frozenset(values[i][0]) for i in held])
+        facet = _facet([rows[i] for i in held], [values[i] for i in held], drawable, seed)
         found.append(facet)
-        for place_in, i in enumerate(held):
+        for place_in, i in enumerate(held[at] for at in drawable):
             rows[i]["front_chance"] = facet.chances[place_in]
             rows[i]["spread"] = _spread(facet.drawn, place_in)
-    metrics = dict.fromkeys(str(row["metric"]) for row in rows)
-    return Placed(
-        metric=metric or next(iter(metrics), ""), cost=cost, rows=tuple(rows), facets=tuple(found)
-    )
+    first = metric or next((str(row["metric"]) for row in rows), "")
+    return Placed(metric=first, cost=cost, rows=tuple(rows), facets=tuple(found))
+
+
+def completed(row: Row) -> bool:
+    """Whether an arm has an episode that did not fail: else nothing is known of its score or cost,
+    and it is on no front."""
+    return int(row["errors"]) < int(row["episodes"])
 
 
 def points(placed: Placed) -> pd.DataFrame:
@@ -127,8 +146,8 @@ def reading(placed: Placed, wanted: Sequence[float] = ()) -> list[str]:
     """The front's hypervolume and what to use at each budget, in sentences."""
     lines = []
     unit, amount = placed.cost.unit, placed.cost.amount
-    score = SCORES.get(placed.metric, placed.metric)
     for facet in placed.facets:
+        score = SCORES.get(facet.metric, facet.metric)
         where = f"{facet.benchmark}, {facet.model}: " if len(placed.facets) > 1 else ""
         dearest, _ = reference(facet.drawn)
         if not math.isnan(facet.volume.mean):
@@ -141,6 +160,11 @@ def reading(placed: Placed, wanted: Sequence[float] = ()) -> list[str]:
         for budget in wanted or budgets(facet.drawn):
             best = best_at(facet.drawn, budget)
             lines.append(f"{where}{_best(facet, best, score, f'{amount(budget)} {unit}')}")
+        if facet.left_out:
+            lines.append(
+                f"{where}of this, nothing is of {', '.join(facet.left_out)}: it shares less than "
+                "half of the others' problems."
+            )
     return lines
 
 
@@ -193,12 +217,12 @@ def _known(row: Row, mean: str, ends: str) -> Interval:
 
 
 def _facet(
-    benchmark: str,
-    model: str,
     rows: Sequence[Row],
-    values: Sequence[tuple[Mapping[str, float], Mapping[str, float]]],
+    held: Sequence[tuple[Mapping[str, float], Mapping[str, float]]],
+    drawable: Sequence[int],
     seed: int,
 ) -> Facet:
+    labels, values = shortest(rows), [held[i] for i in drawable]
     common = sorted(set.intersection(*(set(scores) for scores, _ in values)))
     drawn = draw(
         [[scores[name] for name in common] for scores, _ in values],
@@ -206,9 +230,11 @@ def _facet(
         seed=seed,
     )
     return Facet(
-        benchmark=benchmark,
-        model=model,
-        labels=tuple(shortest(rows)),
+        benchmark=str(rows[0]["benchmark"]),
+        model=str(rows[0]["model"]),
+        metric=str(rows[0]["metric"]),
+        labels=tuple(labels[i] for i in drawable),
+        left_out=tuple(label for i, label in enumerate(labels) if i not in drawable),
         drawn=drawn,
         volume=hypervolume(drawn),
         chances=tuple(chances(drawn)),

@@ -28,11 +28,11 @@ def joined(one: Frames, two: Frames) -> Frames:
 
 
 def find(frames: Frames, name: str) -> list[int]:
-    """The places of the arm with this name (as tables show it, its folder, label or strategy):
+    """The places of the arm with this name (as tables show it, its folder's, label or strategy):
     one, or one for each benchmark and model. Raises ConfigError."""
     rows = frames.arm_rows()
     labels = shortest(rows) if rows else []
-    others = ([str(row[key]) for row in rows] for key in ("arm", "label", "strategy"))
+    others = ([str(row[key]) for row in rows] for key in ("folder", "arm", "label", "strategy"))
     for names in (labels, *others):
         places = [place for place, held in enumerate(names) if held == name]
         if places and len({_kind(rows[place]) for place in places}) == len(places):
@@ -65,9 +65,14 @@ def only(frames: Frames, folders: Sequence[str]) -> Frames:
     return replace(frames, arms=arms, episodes=held)
 
 
-def differences(one: Row, two: Row) -> list[str]:
+SETTINGS = ("shots", "answer", "sampling", "seed")
+"""What moves scores by itself and is no arm's own."""
+
+
+def differences(
+    one: Row, two: Row, names: Sequence[str] = ("benchmark", "model", "topology", *SETTINGS)
+) -> list[str]:
     """In what two arms differ beside the strategy, in sentences."""
-    names = ("benchmark", "model", "topology", "shots", "answer", "sampling", "seed")
     return [
         f"the arms differ in {name}: {one[name]} and {two[name]}."
         for name in names

@@ -36,7 +36,14 @@ def results(frames: Frames) -> pd.DataFrame:
     rows.sort(key=_order)
     for positions in facets(rows).values():
         cost = [rows[i].get("tokens_total", math.nan) for i in positions]
-        score = [rows[i].get("score", math.nan) for i in positions]
+        # no front is drawn through scores of two kinds, or through an arm that completed nothing
+        head = rows[positions[0]]["metric"]
+        score = [
+            rows[i].get("score", math.nan)
+            if rows[i]["metric"] == head and rows[i]["errors"] < rows[i]["episodes"]
+            else math.nan
+            for i in positions
+        ]
         for position, on_front in zip(positions, pareto(cost, score), strict=True):
             rows[position]["front"] = on_front
     return pd.DataFrame(rows, columns=columns(rows))

@@ -49,7 +49,7 @@ def command(arguments: Sequence[str]) -> int:
                     remedy=f"parley compare {study} A B",
                 )
         frames = joined(frames, other)
-        names = [row["arm"] for row in frames.arm_rows()]
+        names = [row["folder"] for row in frames.arm_rows()]
     if names and (len(names) != 2 or given.baseline):
         raise ConfigError(
             "arms are compared in pairs",
@@ -70,6 +70,9 @@ def command(arguments: Sequence[str]) -> int:
     console.print(to_rich(compared))
     for note in compared.notes:
         console.print(f"note: {note}")
-    for row in frames.arm_rows()[:1]:
-        tell_files(console, write_comparison(compared, Path(row["folder"]).parent / "report"))
+    studies = list(dict.fromkeys(Path(row["folder"]).parent for row in frames.arm_rows()))
+    if studies:
+        # that of several studies is none of theirs
+        home = given.folder if len(studies) > 1 and not names else studies[0]
+        tell_files(console, write_comparison(compared, home / "report"))
     return 0

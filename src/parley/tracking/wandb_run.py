@@ -13,6 +13,7 @@ Written against wandb 0.31, whose ways it depends on:
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -238,8 +239,7 @@ class Session:
         return self._wandb.Table(columns=list(COLUMNS), data=lines), found
 
     def _artifact(self, arm: str, folder: Path, manifest: Mapping[str, Any]) -> Any:
-        name = re.sub(r"[^\w.-]", "-", f"records-{arm}")[:128]
-        artifact = self._wandb.Artifact(name, type="records")
+        artifact = self._wandb.Artifact(_artifact_name(arm), type="records")
         # a copy where the upload may come after the arm was resumed
         policy = "immutable" if self._mode == "online" else "mutable"
         for file in ("episodes.jsonl", "scores.jsonl"):
@@ -270,6 +270,14 @@ def _define(run: Any) -> None:
     run.define_metric(BY_TOKENS, step_metric=SPENT)
     run.define_metric(f"{RUNNING}*", step_metric=STEP)
     run.define_metric(f"{EACH}*", step_metric=STEP, hidden=True, summary="none")
+
+
+def _artifact_name(arm: str) -> str:
+    """`records-ARM` in the signs that W&B allows; names that lose some stay distinct."""
+    plain = re.sub(r"[^\w.-]", "-", f"records-{arm}", flags=re.ASCII)
+    if plain == f"records-{arm}" and len(plain) <= 128:
+        return plain
+    return f"{plain[:119]}-{hashlib.sha256(arm.encode()).hexdigest()[:8]}"
 
 
 def _is_charted(name: str) -> bool:

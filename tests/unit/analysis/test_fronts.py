@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parley.analysis.fronts import best_at, budgets, chances, draw, hypervolume, reference
+from parley.analysis.fronts import (
+    best_at,
+    budgets,
+    chances,
+    comparable,
+    draw,
+    hypervolume,
+    reference,
+)
 from parley.analysis.stats import pareto
 
 ROW = st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=4, max_size=4)
@@ -105,3 +113,19 @@ def test_some_arm_is_on_every_front(arms: list[tuple[list[float], list[float]]])
     assert all(chance > 0 for chance, on in zip(found, first, strict=True) if on)
     volume = hypervolume(drawn)
     assert 0 <= volume.mean <= 1
+
+
+@pytest.mark.parametrize(
+    ("held", "kept"),
+    [
+        (["abcd", "abcd", "a"], [0, 1]),  # barely begun
+        (["wxyz", "abcd", "abcd"], [1, 2]),  # of other problems
+        (["abcd", "abc", "abc"], [0, 1, 2]),
+        (["abcd", "a"], [0, 1]),  # two arms are compared on what they share
+        (["ab", "cd"], [0, 1]),
+        (["ab"], [0]),
+        ([], []),
+    ],
+)
+def test_arms_are_drawn_together_that_share_enough(held: list[str], kept: list[int]) -> None:
+    assert comparable([frozenset(problems) for problems in held]) == kept

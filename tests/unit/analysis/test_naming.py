@@ -95,3 +95,12 @@ def test_models_stand_by_size() -> None:
     assert found == ["smollm2-135m", "qwen3-8b", "qwen3-14b", "qwen3-32b", "other"]
     rows = [{"benchmark": "hotpotqa", "model": name} for name in names]
     assert [model for _, model in facets(rows)] == found
+
+
+def test_the_same_arm_of_two_studies_has_two_names() -> None:
+    rows = [{"strategy": "full", "fingerprint": "f27c428c", "study": study} for study in "xy"]
+    assert shortest(rows) == ["study x", "study y"]
+    assert shortest([*rows, {**rows[0], "strategy": "pact"}])[:2] == [
+        "full \u00b7 study x",
+        "full \u00b7 study y",
+    ]

@@ -97,6 +97,21 @@ def test_detectable_difference_is_the_textbooks_on_many_problems() -> None:
     assert detectable(values * 4) == pytest.approx(detectable(values) / 2, rel=0.01)
 
 
+@pytest.mark.parametrize(("n", "comparisons"), [(2, 2), (3, 20), (5, 40), (6, 20)])
+def test_few_problems_and_many_comparisons_have_the_power_that_is_claimed(
+    n: int, comparisons: int
+) -> None:
+    """By drawing studies: the noncentral t of the libraries has no value out there."""
+    random = np.random.default_rng(n)
+    alpha = 0.05 / comparisons
+    values = [float(value) for value in random.normal(size=n)]
+    size = detectable(values, alpha=alpha) / float(np.std(values, ddof=1))
+    drawn = random.normal(size, 1, (20_000, n))
+    assert np.mean(ttest_rel(drawn, 0 * drawn, axis=1).pvalue < alpha) == pytest.approx(
+        0.8, abs=0.015
+    )
+
+
 @pytest.mark.slow
 def test_a_detectable_difference_is_found_four_times_in_five() -> None:
     random = np.random.default_rng(1)

@@ -258,3 +258,41 @@ def test_an_accuracy_has_wilsons_interval_on_the_chosen_axis(tmp_path: Path) -> 
     assert row["score_high"] == pytest.approx(wilson([0.0] * 12).high)
     text = _texts(frontier.draw([row]))
     assert "Wilson" in text
+
+
+def test_a_barely_begun_arm_decides_nothing(tmp_path: Path) -> None:
+    study = _study(tmp_path, n=8)
+    begun = [episode(f"{i:04d}", metrics={"em": 1.0, "f1": 1.0}) for i in range(2)]
+    problems = [one.problem for one in sample_episodes("full", 8)]
+    begun = [dataclasses.replace(one, problem=p) for one, p in zip(begun, problems, strict=False)]
+    write_arm(study, "begun", begun, problems=8, model="qwen3-8b")
+    placed = _place(study)
+    (facet,) = placed.facets
+    assert (facet.left_out, facet.drawn.n) == (("begun",), 8)
+    assert "nothing is of begun" in reading(placed)[-1]
+    assert not any("begun (" in line for line in reading(placed, [1e9]))
+
+
+def test_an_arm_that_completed_nothing_is_chosen_nowhere(tmp_path: Path) -> None:
+    study = _study(tmp_path, n=4)
+    lost = [failed(one.problem) for one in sample_episodes("full", 4)]
+    write_arm(study, "dead", lost, model="qwen3-8b")
+    placed = _place(study)
+    (facet,) = placed.facets
+    assert "dead" not in facet.labels
+    assert [row["front"] for row in placed.rows if row["label"] == "dead"] == [False]
+    table = results(load(study))
+    assert not table[table["label"] == "dead"]["front"].any()
+
+
+def test_no_front_goes_through_scores_of_two_kinds(tmp_path: Path) -> None:
+    names = [f"p{i}" for i in range(4)]
+    right = [episode(name, metrics={"accuracy": 1.0}) for name in names]
+    write_arm(tmp_path / "s", "full", [episode(n, metrics={"f1": 0.9}) for n in names], metric="f1")
+    write_arm(tmp_path / "s", "pact", right, metric="accuracy", metrics=("accuracy",))
+    placed = _place(tmp_path / "s")
+    (facet,) = placed.facets
+    assert sum(not math.isnan(chance) for chance in facet.chances) == 1
+    assert {row["metric"] for row in placed.rows} == {facet.metric}
+    assert sum(row["front"] for row in placed.rows) == 1
+    assert sum(map(bool, results(load(tmp_path / "s"))["front"])) == 1

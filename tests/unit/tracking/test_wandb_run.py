@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -23,6 +24,7 @@ import pytest
 
 import tracking_cases
 from parley.tracking.rows import CHARTED, run_id
+from parley.tracking.wandb_run import _artifact_name
 from tracking_cases import SECRET, STUDY, services
 from wandb_files import Logged, read_run
 
@@ -260,6 +262,14 @@ def test_the_records_are_an_artifact(several: Played) -> None:
     recorded = several.folder / STUDY / "arm-full" / "episodes.jsonl"
     assert stored["episodes.jsonl"].read_bytes() == recorded.read_bytes()
     assert orjson.loads(stored["manifest.json"].read_bytes())["label"] == "full"
+
+
+def test_artifacts_have_names_that_the_server_takes() -> None:
+    assert _artifact_name("arm-full") == "records-arm-full"
+    odd = ["\u00dcn\u00ef", "\u65e5\u672c", "a+b=c", "x" * 300, "x" * 299]
+    names = [_artifact_name(arm) for arm in odd]
+    assert len(set(names)) == len(odd)
+    assert all(re.fullmatch(r"[a-zA-Z0-9_.-]{1,128}", name) for name in names)
 
 
 def test_a_stopped_arm_is_a_failed_run(several: Played) -> None:

@@ -9,6 +9,7 @@ from parley.analysis.conduct import TROUBLES, troubles
 from parley.analysis.flow import MOST, Flow, summed
 from parley.analysis.frames import CHOICES, Frames, plain_rows
 from parley.analysis.naming import facets, settings, shortest
+from parley.analysis.stats import BINARY
 from parley.analysis.style import COLOURS, SCORES, SMALL, colours
 from parley.analysis.token_bars import PARTS, READ, REST, split
 from parley.metrics import STATUSES
@@ -52,6 +53,7 @@ def overview(
         "parts": [{"name": name, "read": index < READ} for index, (name, _, _) in enumerate(PARTS)]
         + [{"name": REST, "read": None}],
         "small": SMALL,
+        "binary": sorted(BINARY),
         "troubles": [
             {"name": each.name, "about": each.about, "hint": each.hint, "word": each.word}
             for each in TROUBLES

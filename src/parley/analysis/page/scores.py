@@ -99,11 +99,14 @@ def _troubles(group: pd.DataFrame, flow: Flow) -> dict[str, list[int]]:
 
 def _columns(group: pd.DataFrame, metrics: Sequence[str]) -> dict[str, list[Any]]:
     """Every metric and cost, and what the grade says, as lists of plain values."""
+    own = group["reused"] == 0
     return {
         "s": [int(sample) for sample in group["sample"]],
         "status": [str(status) for status in group["status"].fillna("no score")],
         **{f"score_{name}": _plain(group[name]) for name in metrics if name in group},
         **{f"cost_{name}": _plain(group[column]) for name, column in COSTS.items()},
+        # what a reused call would have cost there and then is not known
+        **{f"cost_{name}": _plain(group[COSTS[name]].where(own)) for name in ("cached", "seconds")},
     }
 
 

@@ -124,7 +124,7 @@ function conductColumns() {
 }
 
 function average(map) {
-  return map.size ? d3.mean(map.values()) : NaN;
+  return meanOf([...map.values()]);
 }
 
 function armCell(arm) {

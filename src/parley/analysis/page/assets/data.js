@@ -38,12 +38,13 @@ function costs(arm, cost) {
   if (!index.arms[arm].p.length) return [];
   const { cost_prompt: prompt, cost_output: output, cost_cached: cached } = index.arms[arm];
   if (cost === "seconds") return index.arms[arm].cost_seconds;
+  const fresh = (i) => (cached[i] === null ? NaN : prompt[i] - cached[i]);
   const of = {
     total: (i) => prompt[i] + output[i],
     output: (i) => output[i],
-    uncached: (i) => prompt[i] - cached[i] + output[i],
+    uncached: (i) => fresh(i) + output[i],
     weighted: (i) =>
-      weights.prompt * (prompt[i] - cached[i]) +
+      weights.prompt * fresh(i) +
       weights.cached * cached[i] +
       weights.output * output[i],
   }[cost];

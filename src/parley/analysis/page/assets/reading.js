@@ -69,7 +69,8 @@ function certainty(joint, read) {
   const [best, second] = read.order;
   const sure = read.chance[best];
   const gap = difference(joint.scores[best], joint.scores[second]);
-  const word = sure >= 0.95 && gap.low > 0 ? "Clear" : sure >= 0.8 ? "Likely, not certain" : "Open";
+  const enough = joint.n >= overview.small;
+  const word = sure >= 0.95 && gap.low > 0 && enough ? "Clear" : sure >= 0.8 ? "Likely, not certain" : "Open";
   return { gap, word };
 }
 
@@ -125,8 +126,17 @@ function basis(joint) {
   const few = joint.n < overview.small ? " Few problems: intervals are rough." : "";
   return (
     `${plural(joint.rounds, "bootstrap resample")} of the ${plural(joint.n, "problem")} that all ` +
-    `${joint.arms.length} arms share, drawn alike for all; an arm is within the budget if its mean is.${few}`
+    `${joint.arms.length} arms share, drawn alike for all; an arm is within the budget if its mean is.${few}` +
+    leftOut(joint)
   );
+}
+
+// Arms that would leave the others few problems take no part, and are named.
+function leftOut(joint) {
+  const out = taking().filter((arm) => completed(arm) && !joint.arms.includes(arm));
+  if (!out.length) return "";
+  const names = out.map((arm) => arms[arm].label).join(", ");
+  return ` Without ${names}: too few of the same problems, or no such score or cost on some.`;
 }
 
 drawn.push(verdict);

@@ -45,9 +45,23 @@ function chance(values, test) {
   return values.length ? sum / values.length : NaN;
 }
 
+// The mean of all values: a missing one leaves none, where d3.mean would pass over it.
+function meanOf(values) {
+  return d3.some(values, Number.isNaN) ? NaN : (d3.mean(values) ?? NaN);
+}
+
+// Wilson's interval of a lone accuracy, as in the tables: it has a width where all are alike.
+function wilson(column) {
+  const [z, n] = [1.959963984540054, column.length];
+  const share = meanOf(column);
+  const middle = (share + (z * z) / (2 * n)) / (1 + (z * z) / n);
+  const half = (z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n))) / (1 + (z * z) / n);
+  return { mean: share, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
+}
+
 // The mean of one column with its interval.
 function estimated(column) {
-  const mean = d3.mean(column) ?? NaN;
+  const mean = meanOf(column);
   if (column.length < 2 || column.some(Number.isNaN)) return { mean, low: NaN, high: NaN };
   const [low, high] = bounds(resampled([column])[0]);
   return { mean, low, high };
@@ -65,10 +79,30 @@ function column(map, places) {
   return Float64Array.from(places, (place) => map.get(place));
 }
 
+// Arms that may be drawn together, in their order: those that share at least half of the problems
+// of the arm that overlaps most with all others; all of them where fewer than two would remain.
+function comparable(members, metric) {
+  const held = members.map((arm) => new Set(scoreOf(arm, metric).keys()));
+  const overlap = (one, two) => d3.sum(one, (place) => two.has(place));
+  const sums = held.map((one) => d3.sum(held, (two) => overlap(one, two)));
+  const order = d3.range(held.length).sort((i, j) => sums[j] - sums[i] || i - j);
+  const kept = [];
+  let shared = new Set();
+  for (const i of order) {
+    const left = kept.length ? new Set([...shared].filter((place) => held[i].has(place))) : held[i];
+    if (kept.length && 2 * left.size < held[order[0]].size) continue;
+    kept.push(i);
+    shared = left;
+  }
+  return kept.length > 1 ? kept.sort(d3.ascending).map((i) => members[i]) : members;
+}
+
 // Arms on the problems they share: means, and their values in each resample.
 function together(members, metric, cost) {
-  const usable = members.filter(
-    (arm) => arms[arm].n && ![...scoreOf(arm, metric).values()].some(Number.isNaN),
+  const known = (values) => !d3.some(values.values(), Number.isNaN);
+  const usable = comparable(
+    members.filter((arm) => known(scoreOf(arm, metric)) && known(costOf(arm, cost))),
+    metric,
   );
   const places = common(usable.map((arm) => scoreOf(arm, metric)));
   const scores = usable.map((arm) => column(scoreOf(arm, metric), places));
@@ -77,9 +111,9 @@ function together(members, metric, cost) {
   return {
     arms: usable,
     n: places.length,
-    rounds: means.length ? means[0].length : 0,
-    score: scores.map((values) => d3.mean(values)),
-    cost: spent.map((values) => d3.mean(values)),
+    rounds: places.length ? means[0].length : 0,
+    score: scores.map(meanOf),
+    cost: spent.map(meanOf),
     scores: means.slice(0, usable.length),
     costs: means.slice(usable.length),
   };

@@ -63,7 +63,7 @@ function jointly(facet = state.facet) {
   const members = taking(facet);
   const extra = state.cost === "weighted" ? Object.values(weights).join(" ") : "";
   return remember(`joint ${members} ${state.metric} ${state.cost} ${extra}`, () =>
-    together(members, state.metric, state.cost),
+    together(members.filter(completed), state.metric, state.cost),
   );
 }
 
@@ -84,9 +84,7 @@ function placed(arm) {
   if (state.metric === row.metric) {
     score = { ...own("score"), low: row.score_low ?? NaN, high: row.score_high ?? NaN };
   } else {
-    score = remember(`estimate ${arm} ${state.metric}`, () =>
-      estimated([...scoreOf(arm, state.metric).values()]),
-    );
+    score = remember(`estimate ${arm} ${state.metric}`, () => alone(arm, state.metric));
   }
   if (state.cost === "total") {
     cost = { ...own("tokens_total"), low: row.tokens_low ?? NaN, high: row.tokens_high ?? NaN };
@@ -97,8 +95,22 @@ function placed(arm) {
   return { arm, score, cost };
 }
 
+// A score that is not the headline: Wilson's interval where it is right or wrong, once a problem.
+function alone(arm, metric) {
+  const values = [...scoreOf(arm, metric).values()];
+  const single = values.length === index.arms[arm].p.length;
+  const binary = overview.binary.includes(metric) && values.every((v) => v === 0 || v === 1);
+  return single && binary && values.length > 1 ? wilson(values) : estimated(values);
+}
+
+// Whether an arm has an episode that did not fail: else it is on no front and best at no budget.
+function completed(arm) {
+  return arms[arm].errors < arms[arm].episodes;
+}
+
 function points() {
   return taking()
+    .filter(completed)
     .map(placed)
     .filter(({ score, cost }) => Number.isFinite(score.mean) && Number.isFinite(cost.mean));
 }
